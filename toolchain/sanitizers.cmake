@@ -1,0 +1,12 @@
+# Sanitizers apply to every target of the build: the shim's core is then a plain library under test, and
+# nothing is preloaded (a sanitizer's own malloc must come first in a process).
+if(HITCH_SANITIZE)
+  add_compile_options(-fsanitize=${HITCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${HITCH_SANITIZE})
+endif()
+if(HITCH_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "HITCH_FUZZ needs Clang's libFuzzer: configure with the preset 'fuzz'")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
