@@ -36,7 +36,7 @@ typedef uint32_t hitch_heap;
 #if defined(HITCHTRACE_IMPLEMENTATION)
 #define HITCHTRACE_IMPORT
 #else
-#define HITCHTRACE_IMPORT __attribute__((weak))
+#define HITCHTRACE_IMPORT __attribute__((weak, visibility("default")))
 #endif
 HITCHTRACE_IMPORT void hitchtrace_frame_mark(void);
 HITCHTRACE_IMPORT void hitchtrace_tag_push(const char* name);
@@ -50,31 +50,51 @@ HITCHTRACE_IMPORT void hitchtrace_heap_realloc(hitch_heap heap, const void* old_
                                                size_t bytes);
 HITCHTRACE_IMPORT void hitchtrace_heap_reset(hitch_heap heap);
 
+/* The address of an entry point, or null. In a position-dependent executable (-no-pie) the linker would settle
+ * a plain reference to a weak symbol as null for good; one through the GOT stays open until the program starts. */
+#if defined(__x86_64__) && !defined(__PIC__) && !defined(__PIE__)
+#define HITCHTRACE_ENTRY(fn)                                     \
+  __extension__({                                                \
+    __typeof__(&fn) hitchtrace_entry_;                           \
+    __asm__(".weak " #fn "\n\tmovq " #fn "@GOTPCREL(%%rip), %0"  \
+            : "=r"(hitchtrace_entry_));                          \
+    hitchtrace_entry_;                                           \
+  })
+#else
+#define HITCHTRACE_ENTRY(fn) (&fn)
+#endif
+#define HITCHTRACE_CALL(fn, arguments)                        \
+  do {                                                        \
+    __typeof__(&fn) hitchtrace_call_ = HITCHTRACE_ENTRY(fn);  \
+    if (hitchtrace_call_) hitchtrace_call_ arguments;         \
+  } while (0)
+
 /* Ends the current frame here. Call it once per frame, from one thread, right after the present call. Once a
  * mark has been seen, present calls found by the shim no longer count as frames. */
 static inline void hitch_frame_mark(void) {
-  if (hitchtrace_frame_mark) hitchtrace_frame_mark();
+  HITCHTRACE_CALL(hitchtrace_frame_mark, ());
 }
 
 /* Names what this thread does until the matching pop; tags nest, 16 deep at most (deeper ones are counted
  * and ignored). `name` must stay valid and unchanged for the whole run: use a string literal. At most 255
  * different names; further ones are reported as "(other)". */
 static inline void hitch_tag_push(const char* name) {
-  if (hitchtrace_tag_push) hitchtrace_tag_push(name);
+  HITCHTRACE_CALL(hitchtrace_tag_push, (name));
 }
 static inline void hitch_tag_pop(void) {
-  if (hitchtrace_tag_pop) hitchtrace_tag_pop();
+  HITCHTRACE_CALL(hitchtrace_tag_pop, ());
 }
 
 /* A line for the trace ("level 2 loaded"); every hitch is reported with the last message before it. Copied;
  * cut at 240 bytes. */
 static inline void hitch_message(const char* text) {
-  if (hitchtrace_message) hitchtrace_message(text);
+  HITCHTRACE_CALL(hitchtrace_message, (text));
 }
 
 /* 1 while events of this process are being recorded, else 0. */
 static inline int hitch_is_recording(void) {
-  return hitchtrace_is_recording ? hitchtrace_is_recording() : 0;
+  __typeof__(&hitchtrace_is_recording) entry = HITCHTRACE_ENTRY(hitchtrace_is_recording);
+  return entry ? entry() : 0;
 }
 
 /* Heaps of the game's own. Report each block the heap hands out and takes back, so that an engine's allocator
@@ -82,23 +102,24 @@ static inline int hitch_is_recording(void) {
  * `name` is copied (240 bytes at most). `parent` is the heap this one gets its memory from, or 0. Returns 0
  * without the shim or after 255 heaps; every other function takes 0 and does nothing. */
 static inline hitch_heap hitch_heap_create(const char* name, hitch_heap parent) {
-  return hitchtrace_heap_create ? hitchtrace_heap_create(name, parent) : 0;
+  __typeof__(&hitchtrace_heap_create) entry = HITCHTRACE_ENTRY(hitchtrace_heap_create);
+  return entry ? entry(name, parent) : 0;
 }
 /* After the heap has handed out `block` of `bytes`. */
 static inline void hitch_heap_alloc(hitch_heap heap, const void* block, size_t bytes) {
-  if (hitchtrace_heap_alloc) hitchtrace_heap_alloc(heap, block, bytes);
+  HITCHTRACE_CALL(hitchtrace_heap_alloc, (heap, block, bytes));
 }
 /* Before the heap takes `block` back. */
 static inline void hitch_heap_free(hitch_heap heap, const void* block) {
-  if (hitchtrace_heap_free) hitchtrace_heap_free(heap, block);
+  HITCHTRACE_CALL(hitchtrace_heap_free, (heap, block));
 }
 /* After the heap has moved or resized `old_block`; `block` may equal it. */
 static inline void hitch_heap_realloc(hitch_heap heap, const void* old_block, const void* block, size_t bytes) {
-  if (hitchtrace_heap_realloc) hitchtrace_heap_realloc(heap, old_block, block, bytes);
+  HITCHTRACE_CALL(hitchtrace_heap_realloc, (heap, old_block, block, bytes));
 }
 /* Before the heap releases all of its blocks at once. */
 static inline void hitch_heap_reset(hitch_heap heap) {
-  if (hitchtrace_heap_reset) hitchtrace_heap_reset(heap);
+  HITCHTRACE_CALL(hitchtrace_heap_reset, (heap));
 }
 
 #ifdef __cplusplus
