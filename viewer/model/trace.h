@@ -1,0 +1,173 @@
+// Everything a report needs of a trace, in memory. Rows of a call site in a frame are the one thing
+// left in the file (frame_sites.h): they grow with frames x sites.
+//
+// Durations stay in ticks as recorded; Clock converts. 200,000 frames take about 60 MB.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/trace_records.h"
+#include "viewer/model/clock.h"
+#include "viewer/model/histogram.h"
+#include "viewer/model/ids.h"
+#include "viewer/model/module.h"
+
+namespace hitch::model {
+
+enum class FrameKind : std::uint8_t { kPresent = 0, kWindow = 1, kUnfinished = 2 };
+
+constexpr std::uint64_t kEventsLost = 1;
+constexpr std::uint64_t kStacksShed = 2;
+constexpr std::uint64_t kCountersIncomplete = 4;
+
+struct Frame {
+  std::uint64_t number = 0;  // as the trace names it
+  FrameKind kind = FrameKind::kPresent;
+  std::uint8_t api = 0;
+  std::uint8_t flags = 0;
+  std::optional<ThreadId> thread;  // the presenting one
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t present_ticks = 0;
+  std::uint64_t sleep_ticks = 0;
+  std::uint64_t cpu_ns = 0;
+  std::uint64_t present_cpu_ns = 0;
+  std::uint64_t voluntary = 0;
+  std::uint64_t involuntary = 0;
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t process_minor_faults = 0;
+  std::uint64_t process_major_faults = 0;
+  std::uint64_t process_cpu_ns = 0;
+  std::uint64_t live_blocks = 0;
+  std::uint64_t live_bytes = 0;
+  std::uint64_t own_ticks = 0;
+  std::uint64_t pool_chunks = 0;
+  std::uint64_t message = 0;  // Text number, 0: none
+
+  std::uint64_t wall_ticks() const { return end > begin ? end - begin : 0; }
+};
+
+// What one thread did in one frame.
+struct FrameThread {
+  FrameId frame;
+  ThreadId thread;
+  std::uint64_t allocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t reallocs = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t ticks = 0;  // inside the allocator, all calls
+  std::uint64_t slowest_ticks = 0;
+  std::optional<SiteId> slowest_site;
+  std::uint64_t map_calls = 0;
+  std::uint64_t map_bytes = 0;
+  std::uint64_t heap_allocs = 0;
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t own_ticks = 0;
+};
+
+struct Thread {
+  std::uint64_t tid = 0;
+  std::string name;
+  std::uint64_t started = 0;
+};
+
+struct Site {
+  std::uint64_t address = 0;  // return address; 0: unknown
+  std::optional<ModuleId> module;
+  std::uint8_t op = 0;
+};
+
+// Sums of one call site over the whole run.
+struct SiteTotals {
+  std::uint64_t frames = 0;  // in which it was called
+  std::uint64_t allocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t reallocs = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t ticks = 0;
+  std::uint64_t slowest_ticks = 0;
+
+  std::uint64_t calls() const { return allocs + frees + reallocs; }
+};
+
+struct Stack {
+  std::vector<std::uint64_t> addresses;          // innermost first
+  std::vector<std::optional<ModuleId>> modules;  // of each
+  std::uint64_t flags = 0;
+};
+
+struct Outlier {
+  std::uint64_t begin = 0;
+  std::uint64_t frame = 0;  // number
+  ThreadId thread;
+  std::uint8_t op = 0;
+  std::uint64_t ticks = 0;
+  std::uint64_t size = 0;
+  std::optional<SiteId> site;
+  std::optional<StackId> stack;
+};
+
+struct Heap {
+  std::string name;
+  std::uint64_t allocs = 0;
+  std::uint64_t frees = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t live_blocks = 0;
+  std::uint64_t live_bytes = 0;
+};
+
+struct TagTotals {
+  std::uint64_t calls = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t ticks = 0;
+};
+
+// By kind of call, as Histogram records number them.
+constexpr std::size_t kCallKinds = 3;
+struct Latencies {
+  Histogram by_kind[kCallKinds];  // allocations, releases, reallocs
+};
+
+struct Trace {
+  std::uint16_t format_minor = 0;
+  std::uint64_t created_realtime_ns = 0;
+  Clock clock;
+  std::map<std::string, std::string> meta;
+  std::map<std::uint64_t, std::string> texts;
+  std::vector<Module> modules;
+  std::vector<Thread> threads;
+  std::vector<Site> sites;
+  std::vector<SiteTotals> site_totals;  // one for each site
+  std::vector<Stack> stacks;
+  std::vector<Frame> frames;                    // in order of their numbers
+  std::vector<FrameThread> frame_threads;       // by frame, then thread; each pair once
+  std::vector<std::size_t> frame_thread_begin;  // first row of each frame; one more than frames
+  std::vector<Outlier> outliers;
+  std::vector<format::trace::LargeBlock> large_blocks;
+  std::vector<Heap> heaps;
+  std::map<std::uint64_t, TagTotals> tags;             // by Text number of the tag's name
+  Latencies all_latencies;                             // of the whole run
+  std::map<std::uint64_t, Latencies> class_latencies;  // by the size class's upper bound
+  std::vector<format::trace::Gap> gaps;
+  std::map<std::uint64_t, format::trace::Counters> counters;  // last of each thread
+  format::trace::Repair repair;
+  std::optional<format::trace::End> end;
+  std::vector<std::string> warnings;  // what could not be read or made no sense
+
+  std::span<const FrameThread> threads_of(FrameId frame) const {
+    const std::size_t first = frame_thread_begin[frame.index()];
+    return {frame_threads.data() + first, frame_thread_begin[frame.index() + 1] - first};
+  }
+  std::optional<FrameId> find_frame(std::uint64_t number) const;
+  // A Meta value, or `fallback`.
+  std::string fact(const std::string& key, const std::string& fallback = "") const;
+  double fact_number(const std::string& key, double fallback) const;
+  std::string text(std::uint64_t number) const;
+};
+
+}  // namespace hitch::model

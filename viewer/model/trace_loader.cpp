@@ -1,0 +1,380 @@
+#include "viewer/model/trace_loader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <tuple>
+#include <unordered_map>
+
+namespace hitch::model {
+namespace {
+
+namespace trace = format::trace;
+
+// Numbers are dense in a well-made trace. A number may run ahead of the records that were read (a
+// damaged chunk swallowed the others) by this much.
+constexpr std::size_t kMaxNumberGap = 1 << 16;
+
+std::uint64_t saturating(std::uint64_t a, std::uint64_t b) { return a + b < a ? ~0ull : a + b; }
+
+class Loader {
+ public:
+  Loader(Trace& out, LoadLimits limits) : out_(out), limits_(limits) {}
+
+  void operator()(const trace::Meta& r) { out_.meta[r.key] = r.value; }
+  void operator()(const trace::Calibration& r) {
+    if (room(calibrations_)) calibrations_.push_back(r);
+  }
+  void operator()(const trace::Text& r) {
+    if (r.id != 0) out_.texts[r.id] = r.text;
+  }
+  void operator()(const trace::Module& r) {
+    Module* module = slot(out_.modules, r.id);
+    if (module == nullptr) return;
+    *module = Module{r.path, r.build_id, r.bias, r.start, r.end, {}};
+    for (std::size_t i = 0; i + 2 < r.segments.size(); i += 3) {
+      module->segments.push_back({r.segments[i], r.segments[i + 1], r.segments[i + 2]});
+    }
+  }
+  void operator()(const trace::ModuleGone&) {}
+  void operator()(const trace::Thread& r) {
+    if (Thread* thread = slot(out_.threads, r.id)) *thread = Thread{r.tid, r.name, r.started};
+  }
+  void operator()(const trace::Site& r) {
+    Site* site = slot(out_.sites, r.id);
+    if (site == nullptr) return;
+    site->address = r.address;
+    site->module = optional_id<ModuleId>(r.module);
+    site->op = static_cast<std::uint8_t>(std::min<std::uint64_t>(r.op, 0xff));
+  }
+  void operator()(const trace::Stack& r) {
+    Stack* stack = slot(out_.stacks, r.id);
+    if (stack == nullptr) return;
+    stack->addresses = r.addresses;
+    stack->modules.clear();
+    for (std::size_t i = 0; i < r.addresses.size(); ++i) {
+      stack->modules.push_back(optional_id<ModuleId>(i < r.modules.size() ? r.modules[i] : 0));
+    }
+    stack->flags = r.flags;
+  }
+  void operator()(const trace::Frame& r) {
+    if (r.track != 0 || r.kind > 2) return;
+    const auto [found, fresh] = frame_at_.try_emplace(r.id, out_.frames.size());
+    if (!fresh) {
+      amend(out_.frames[found->second], r);
+    } else if (room(out_.frames)) {
+      out_.frames.push_back(frame_of(r));
+    } else {
+      frame_at_.erase(found);
+    }
+  }
+  void operator()(const trace::FrameThread& r) {
+    if (room(thread_rows_)) thread_rows_.push_back({r.frame, row_of(r)});
+  }
+  void operator()(const trace::FrameSite& r) {
+    SiteTotals* sum = slot(out_.site_totals, r.site);
+    if (sum == nullptr) return;
+    if (last_site_frame_.size() < out_.site_totals.size()) {
+      last_site_frame_.resize(out_.site_totals.size(), ~std::uint64_t{0});
+    }
+    if (last_site_frame_[r.site] != r.frame) ++sum->frames;
+    last_site_frame_[r.site] = r.frame;
+    sum->allocs += r.allocs;
+    sum->frees += r.frees;
+    sum->reallocs += r.reallocs;
+    sum->bytes += r.bytes;
+    sum->ticks += r.ticks;
+    sum->slowest_ticks = std::max(sum->slowest_ticks, r.slowest_ticks);
+  }
+  void operator()(const trace::FrameTag& r) {
+    TagTotals& sum = out_.tags[r.tag];
+    sum.calls += r.calls;
+    sum.bytes += r.bytes;
+    sum.ticks += r.ticks;
+  }
+  void operator()(const trace::FrameHeap& r) {
+    Heap* heap = slot(out_.heaps, r.heap);
+    if (heap == nullptr) return;
+    heap->allocs += r.allocs;
+    heap->frees += r.frees;
+    heap->bytes += r.bytes;
+    heap->live_blocks = r.live_blocks;
+    heap->live_bytes = r.live_bytes;
+  }
+  void operator()(const trace::Heap& r) {
+    if (slot(out_.heaps, r.id) != nullptr) heap_names_[r.id] = r.name;
+  }
+  void operator()(const trace::Outlier& r) {
+    if (!room(out_.outliers)) return;
+    Outlier outlier;
+    outlier.begin = r.begin;
+    outlier.frame = r.frame;
+    outlier.thread = ThreadId(std::min<std::uint64_t>(r.thread, 0xffffffff));
+    outlier.op = static_cast<std::uint8_t>(std::min<std::uint64_t>(r.op, 0xff));
+    outlier.ticks = r.ticks;
+    outlier.size = r.size;
+    if (r.site < 0xffffffff) outlier.site = SiteId(r.site);
+    outlier.stack = optional_id<StackId>(r.stack);
+    out_.outliers.push_back(outlier);
+  }
+  void operator()(const trace::LargeBlock& r) {
+    if (room(out_.large_blocks)) out_.large_blocks.push_back(r);
+  }
+  void operator()(const trace::Message&) {}
+  // A later record of the same key replaces the earlier one: histograms are cumulative.
+  void operator()(const trace::Histogram& r) {
+    if (r.op < kCallKinds) histograms_[{r.scope, r.id, r.op}] = r.buckets;
+  }
+  void operator()(const trace::Gap& r) {
+    if (room(out_.gaps)) out_.gaps.push_back(r);
+  }
+  void operator()(const trace::Counters& r) { out_.counters[r.thread] = r; }
+  void operator()(const trace::Repair& r) { out_.repair = r; }
+  void operator()(const trace::End& r) { out_.end = r; }
+
+  void finish(std::uint64_t header_hz) {
+    out_.clock = Clock(header_hz, calibrations_);
+    const std::size_t sites = std::max(out_.sites.size(), out_.site_totals.size());
+    out_.sites.resize(sites);
+    out_.site_totals.resize(sites);
+    for (const auto& [id, text] : heap_names_) out_.heaps[id].name = out_.text(text);
+    sort_frames();
+    drop_dangling();
+    sum_histograms();
+    if (left_out_ > 0) {
+      out_.warnings.push_back(std::to_string(left_out_) +
+                              " records are beyond what this report holds or name things that do "
+                              "not exist; they are missing from the numbers");
+    }
+  }
+
+ private:
+  template <class T>
+  bool room(const std::vector<T>& rows) {
+    if (rows.size() < limits_.rows) return true;
+    ++left_out_;
+    return false;
+  }
+
+  template <class T>
+  T* slot(std::vector<T>& list, std::uint64_t number) {
+    if (number >= list.size()) {
+      if (number - list.size() > kMaxNumberGap || number >= limits_.rows) {
+        ++left_out_;
+        return nullptr;
+      }
+      list.resize(static_cast<std::size_t>(number) + 1);
+    }
+    return &list[static_cast<std::size_t>(number)];
+  }
+
+  template <class Id>
+  static std::optional<Id> optional_id(std::uint64_t number_plus_one) {
+    if (number_plus_one == 0 || number_plus_one > 0xffffffff) return std::nullopt;
+    return Id(static_cast<std::size_t>(number_plus_one - 1));
+  }
+
+  static Frame frame_of(const trace::Frame& r) {
+    Frame frame;
+    frame.number = r.id;
+    frame.begin = r.begin;
+    frame.end = r.end;
+    frame.kind = static_cast<FrameKind>(r.kind);
+    frame.api = static_cast<std::uint8_t>(std::min<std::uint64_t>(r.api, 0xff));
+    frame.thread = optional_id<ThreadId>(r.thread);
+    add_counts(frame, r);
+    frame.live_blocks = r.live_blocks;
+    frame.live_bytes = r.live_bytes;
+    frame.message = r.message;
+    return frame;
+  }
+
+  static void amend(Frame& frame, const trace::Frame& r) {
+    add_counts(frame, r);
+    if (r.live_blocks != 0) frame.live_blocks = r.live_blocks;
+    if (r.live_bytes != 0) frame.live_bytes = r.live_bytes;
+    if (r.message != 0) frame.message = r.message;
+    if (!frame.thread) frame.thread = optional_id<ThreadId>(r.thread);
+  }
+
+  static void add_counts(Frame& frame, const trace::Frame& r) {
+    frame.flags = static_cast<std::uint8_t>(frame.flags | (r.flags & 0xff));
+    frame.present_ticks = saturating(frame.present_ticks, r.present_ticks);
+    frame.sleep_ticks = saturating(frame.sleep_ticks, r.sleep_ticks);
+    frame.cpu_ns = saturating(frame.cpu_ns, r.cpu_ns);
+    frame.present_cpu_ns = saturating(frame.present_cpu_ns, r.present_cpu_ns);
+    frame.voluntary = saturating(frame.voluntary, r.voluntary);
+    frame.involuntary = saturating(frame.involuntary, r.involuntary);
+    frame.minor_faults = saturating(frame.minor_faults, r.minor_faults);
+    frame.major_faults = saturating(frame.major_faults, r.major_faults);
+    frame.process_minor_faults = saturating(frame.process_minor_faults, r.process_minor_faults);
+    frame.process_major_faults = saturating(frame.process_major_faults, r.process_major_faults);
+    frame.process_cpu_ns = saturating(frame.process_cpu_ns, r.process_cpu_ns);
+    frame.own_ticks = saturating(frame.own_ticks, r.own_ticks);
+    frame.pool_chunks = std::max(frame.pool_chunks, r.pool_chunks);
+  }
+
+  static FrameThread row_of(const trace::FrameThread& r) {
+    FrameThread row;
+    row.thread = ThreadId(std::min<std::uint64_t>(r.thread, 0xffffffff));
+    row.allocs = r.allocs;
+    row.frees = r.frees;
+    row.reallocs = r.reallocs;
+    row.bytes = r.bytes;
+    row.ticks = saturating(saturating(r.alloc_ticks, r.free_ticks), r.realloc_ticks);
+    row.slowest_ticks = r.slowest_ticks;
+    row.slowest_site = optional_id<SiteId>(r.slowest_site);
+    row.map_calls = r.map_calls;
+    row.map_bytes = r.map_bytes;
+    row.heap_allocs = r.heap_allocs;
+    row.heap_bytes = r.heap_bytes;
+    row.own_ticks = r.own_ticks;
+    return row;
+  }
+
+  static void add_row(FrameThread& sum, const FrameThread& row) {
+    sum.allocs = saturating(sum.allocs, row.allocs);
+    sum.frees = saturating(sum.frees, row.frees);
+    sum.reallocs = saturating(sum.reallocs, row.reallocs);
+    sum.bytes = saturating(sum.bytes, row.bytes);
+    sum.ticks = saturating(sum.ticks, row.ticks);
+    if (row.slowest_ticks > sum.slowest_ticks) {
+      sum.slowest_ticks = row.slowest_ticks;
+      sum.slowest_site = row.slowest_site;
+    }
+    sum.map_calls = saturating(sum.map_calls, row.map_calls);
+    sum.map_bytes = saturating(sum.map_bytes, row.map_bytes);
+    sum.heap_allocs = saturating(sum.heap_allocs, row.heap_allocs);
+    sum.heap_bytes = saturating(sum.heap_bytes, row.heap_bytes);
+    sum.own_ticks = saturating(sum.own_ticks, row.own_ticks);
+  }
+
+  void sort_frames() {
+    frame_at_.clear();
+    std::sort(out_.frames.begin(), out_.frames.end(),
+              [](const Frame& a, const Frame& b) { return a.number < b.number; });
+    std::size_t kept = 0;
+    for (auto& [number, row] : thread_rows_) {
+      const std::optional<FrameId> frame = out_.find_frame(number);
+      if (!frame) {
+        ++left_out_;
+        continue;
+      }
+      row.frame = *frame;
+      thread_rows_[kept++].second = row;
+    }
+    thread_rows_.resize(kept);
+    std::sort(thread_rows_.begin(), thread_rows_.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.second.frame, a.second.thread) < std::tie(b.second.frame, b.second.thread);
+    });
+    for (const auto& [number, row] : thread_rows_) {
+      FrameThread* last = out_.frame_threads.empty() ? nullptr : &out_.frame_threads.back();
+      if (last != nullptr && last->frame == row.frame && last->thread == row.thread) {
+        add_row(*last, row);
+      } else {
+        out_.frame_threads.push_back(row);
+      }
+    }
+    thread_rows_ = {};
+    out_.frame_thread_begin.assign(out_.frames.size() + 1, out_.frame_threads.size());
+    for (std::size_t row = out_.frame_threads.size(); row-- > 0;) {
+      out_.frame_thread_begin[out_.frame_threads[row].frame.index()] = row;
+    }
+    for (std::size_t frame = out_.frames.size(); frame-- > 0;) {
+      out_.frame_thread_begin[frame] =
+          std::min(out_.frame_thread_begin[frame], out_.frame_thread_begin[frame + 1]);
+    }
+  }
+
+  // Afterwards every id in the model names something that is there.
+  void drop_dangling() {
+    for (Site& site : out_.sites) drop(site.module, out_.modules.size());
+    for (Stack& stack : out_.stacks) {
+      for (auto& module : stack.modules) drop(module, out_.modules.size());
+    }
+    for (FrameThread& row : out_.frame_threads) drop(row.slowest_site, out_.sites.size());
+    for (Outlier& outlier : out_.outliers) {
+      drop(outlier.site, out_.sites.size());
+      drop(outlier.stack, out_.stacks.size());
+    }
+  }
+
+  template <class Id>
+  static void drop(std::optional<Id>& id, std::size_t count) {
+    if (id && id->index() >= count) id.reset();
+  }
+
+  // Scope 2 is the whole run; traces that lack it are summed over the threads.
+  void sum_histograms() {
+    Latencies threads;
+    for (const auto& [key, buckets] : histograms_) {
+      const auto& [scope, id, kind] = key;
+      if (scope == 0) threads.by_kind[kind].add(buckets);
+      if (scope == 1) out_.class_latencies[id].by_kind[kind].add(buckets);
+      if (scope == 2) out_.all_latencies.by_kind[kind].add(buckets);
+    }
+    for (std::size_t kind = 0; kind < kCallKinds; ++kind) {
+      if (out_.all_latencies.by_kind[kind].calls() == 0) {
+        out_.all_latencies.by_kind[kind] = threads.by_kind[kind];
+      }
+    }
+  }
+
+  Trace& out_;
+  LoadLimits limits_;
+  std::vector<trace::Calibration> calibrations_;
+  std::unordered_map<std::uint64_t, std::size_t> frame_at_;
+  std::vector<std::pair<std::uint64_t, FrameThread>> thread_rows_;  // with the frame's number
+  std::vector<std::uint64_t> last_site_frame_;
+  std::map<std::uint64_t, std::uint64_t> heap_names_;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>>
+      histograms_;
+  std::uint64_t left_out_ = 0;
+};
+
+}  // namespace
+
+std::optional<FrameId> Trace::find_frame(std::uint64_t number) const {
+  if (number < frames.size() && frames[number].number == number) return FrameId(number);
+  const auto found =
+      std::lower_bound(frames.begin(), frames.end(), number,
+                       [](const Frame& frame, std::uint64_t n) { return frame.number < n; });
+  if (found == frames.end() || found->number != number) return std::nullopt;
+  return FrameId(static_cast<std::size_t>(found - frames.begin()));
+}
+
+std::string Trace::fact(const std::string& key, const std::string& fallback) const {
+  const auto found = meta.find(key);
+  return found == meta.end() ? fallback : found->second;
+}
+
+double Trace::fact_number(const std::string& key, double fallback) const {
+  const auto found = meta.find(key);
+  if (found == meta.end()) return fallback;
+  double value = 0;
+  const char* past = found->second.data() + found->second.size();
+  const auto result = std::from_chars(found->second.data(), past, value);
+  return result.ec == std::errc() ? value : fallback;
+}
+
+std::string Trace::text(std::uint64_t number) const {
+  const auto found = texts.find(number);
+  return found == texts.end() ? "" : found->second;
+}
+
+Trace load_trace(load::TraceReader& reader, LoadLimits limits) {
+  Trace trace;
+  trace.format_minor = reader.header().minor;
+  trace.created_realtime_ns = reader.header().created_realtime_ns;
+  Loader loader(trace, limits);
+  reader.for_each_record([&](const auto& record) { loader(record); });
+  loader.finish(reader.header().tsc_hz);
+  trace.warnings.insert(trace.warnings.begin(), reader.warnings().begin(), reader.warnings().end());
+  if (reader.unknown_records() > 0) {
+    trace.warnings.push_back(std::to_string(reader.unknown_records()) +
+                             " records are of kinds this version does not know: a newer hitchtrace "
+                             "wrote them; they were skipped");
+  }
+  return trace;
+}
+
+}  // namespace hitch::model
