@@ -46,12 +46,12 @@ mkdir -p "$(dirname "$log")"
 
 apt() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@"; }
 known() { apt-cache show --no-all-versions "${missing[@]}" >/dev/null 2>&1; }
-install_missing() { apt install --no-install-recommends "${missing[@]}"; }
+install=(apt install --no-install-recommends "${missing[@]}")
 
 say "installing ${#missing[@]} Debian packages: ${missing[*]}"
 known || quietly "$log" apt update
 # The second attempt is for package lists older than the mirror.
-if ! install_missing >"$log" 2>&1; then
+if ! "${install[@]}" >"$log" 2>&1; then
   quietly "$log" apt update
-  quietly "$log" install_missing
+  quietly "$log" "${install[@]}"
 fi

@@ -14,7 +14,7 @@ quietly() {
   "$@" >"$log" 2>&1 || status=$?
   if [ "$status" -ne 0 ]; then
     complain "failed ($status): $*"
-    grep -nE '(error|Error|ERROR|FAILED|undefined reference)' "$log" | head -n 20 >&2
+    grep -nE '(error|Error|ERROR|^E: |FAILED|undefined reference)' "$log" | head -n 20 >&2 || true
     complain "--- last lines of $log"
     tail -n 40 "$log" >&2
   fi
