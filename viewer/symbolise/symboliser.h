@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "viewer/model/module.h"
+
 namespace hitch::symbolise {
 
 constexpr std::size_t kMaxOpenModules = 128;
@@ -29,15 +31,6 @@ struct Settings {
   std::vector<std::string> symbols;
   // Ask the servers in DEBUGINFOD_URLS for what is not on this machine. May take minutes.
   bool debuginfod = false;
-};
-
-// A module as the trace recorded it (record Module).
-struct ModuleFile {
-  std::string path;
-  std::string build_id;    // raw bytes; empty: none
-  std::uint64_t bias = 0;  // taken off an address to get the address in the file
-  std::vector<std::uint64_t>
-      segments;  // executable PT_LOADs as triples: address, bytes, file offset
 };
 
 enum class Quality : std::uint8_t {
@@ -79,7 +72,7 @@ class Symboliser {
   Symboliser& operator=(const Symboliser&) = delete;
 
   // Opens nothing yet.
-  Module add_module(ModuleFile file);
+  Module add_module(const model::Module& module);
 
   // The function that made a call: looks at the instruction before the return address. `address` is
   // the recorded one, bias still in.
