@@ -1,0 +1,52 @@
+// The game's threads: names, and which of them still exist. Ids in buffer records are those the
+// game sees; /proc has the recorder's. They differ when the game runs in a pid namespace of its
+// own.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "recorder/resolve/process_files.h"
+#include "recorder/resolve/record_out.h"
+
+namespace hitch::resolve {
+
+class Threads {
+ public:
+  // `translate`: the game's ids are not the recorder's.
+  Threads(RecordOut& out, const ProcessFiles& process, bool translate)
+      : out_(out), process_(process), translate_(translate) {}
+
+  void started(std::uint32_t id, std::uint32_t tid, std::uint64_t key);
+  void ended(std::uint32_t id);
+  // Reads the names of living threads again: most are set after the thread's first allocations.
+  void refresh_names();
+  const std::string& name(std::uint32_t id) const { return threads_[id].name; }
+
+  // Looks once which threads exist; is_alive() answers from that look.
+  void look();
+  bool is_alive(std::uint32_t tid) const { return alive_.contains(tid); }
+
+ private:
+  struct Thread {
+    std::uint32_t tid;
+    pid_t outside;
+    std::uint64_t started;
+    std::string name;
+    bool living;
+  };
+  pid_t outside_id(std::uint32_t tid);
+  void write(std::uint32_t id);
+
+  RecordOut& out_;
+  const ProcessFiles& process_;
+  bool translate_;
+  std::vector<Thread> threads_;  // by dense id
+  std::vector<std::uint32_t> living_;
+  std::unordered_set<std::uint32_t> alive_;
+  std::unordered_map<pid_t, std::uint32_t> inside_;  // cache of id_inside
+};
+
+}  // namespace hitch::resolve
