@@ -125,6 +125,7 @@ class Shortener {
       if (looking_at(symbol)) {
         out += symbol;
         at_ += symbol.size();
+        if (looking_at(" <")) ++at_;
         return;
       }
     }
@@ -150,13 +151,15 @@ class Shortener {
         break;
       }
       std::string one = argument();
-      if (arguments.empty() || !is_default_argument(one)) arguments.push_back(std::move(one));
+      const bool dropped =
+          arguments.empty() ? one.starts_with("std::char_traits<") : is_default_argument(one);
+      if (!dropped) arguments.push_back(std::move(one));
       if (peek() == ',') ++at_;
     }
     ++at_;
     --depth_;
-    if (failed_) return;
-    if (!arguments.empty() && use_typedef(out, arguments.front())) return;
+    if (failed_ || arguments.empty()) return;
+    if (use_typedef(out, arguments.front())) return;
     std::string list;
     for (const std::string& one : arguments) list += (list.empty() ? "" : ", ") + one;
     out += '<' + (list.size() > kMaxTemplateText ? std::string("...") : list) + '>';
