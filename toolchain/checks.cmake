@@ -9,6 +9,13 @@ add_test(NAME check.tidy CONFIGURATIONS Tidy
   COMMAND Python3::Interpreter ${checks_dir}/check_tidy.py ${PROJECT_BINARY_DIR})
 set_tests_properties(check.tidy PROPERTIES RUN_SERIAL ON TIMEOUT 1200)
 
+find_program(HITCH_MAN NAMES man)
+if(HITCH_MAN)
+  # groff's warnings go to stderr; the page itself is of no interest here.
+  add_test(NAME check.man COMMAND sh -c
+    "test -z \"$(LC_ALL=C.UTF-8 ${HITCH_MAN} --warnings -E UTF-8 -l ${PROJECT_SOURCE_DIR}/viewer/app/hitchtrace.1 2>&1 >/dev/null | tee /dev/stderr)\"")
+endif()
+
 find_program(HITCH_CLANG_FORMAT NAMES clang-format-14 clang-format)
 if(HITCH_CLANG_FORMAT)
   add_test(NAME check.format COMMAND ${checks_dir}/check_format.sh)

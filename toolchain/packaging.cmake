@@ -32,6 +32,7 @@ install(FILES ${PROJECT_BINARY_DIR}/hitchtraceConfig.cmake ${PROJECT_BINARY_DIR}
 
 # The .pc file finds its prefix from where it lies, so that an installed tree may be moved.
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
 configure_file(${packaging_dir}/hitchtrace.pc.in ${PROJECT_BINARY_DIR}/hitchtrace.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hitchtrace.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
@@ -57,6 +58,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libunwind8)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libdebuginfod1, bash-completion")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${packaging_dir}/triggers)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
