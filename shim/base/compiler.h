@@ -1,0 +1,30 @@
+// The words that mark hot and cold code.
+#pragma once
+
+#define HITCH_FAST [[gnu::always_inline]] inline
+#define HITCH_SLOW [[gnu::noinline, gnu::cold]]
+#define HITCH_LIKELY(x) __builtin_expect(!!(x), 1)
+#define HITCH_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define HITCH_EXPORT extern "C" [[gnu::visibility("default")]]
+// The address a hook was called from. Only meaningful in the exported function itself.
+#define HITCH_CALLER() (reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)))
+
+namespace hitch::base {
+
+// Keeps the compiler from moving memory accesses across: enough against signal handlers of this
+// thread.
+HITCH_FAST void signal_fence() { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+// One read-modify-write instruction, so that a signal handler of the same thread can never lose a
+// count. Other threads may read at any time; none may write.
+HITCH_FAST void add_once(unsigned long& counter, unsigned long value) {
+  asm("addq %1, %0" : "+m"(counter) : "er"(value) : "cc");
+}
+
+HITCH_FAST unsigned long stack_pointer() {
+  unsigned long sp;
+  asm volatile("movq %%rsp, %0" : "=r"(sp));
+  return sp;
+}
+
+}  // namespace hitch::base

@@ -1,0 +1,279 @@
+// The composition root in the game: decides whether this process is recorded, meets the recorder,
+// and sets up what needs a constructor. Everything it does is inert until then.
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/log.h"
+#include "base/syscall.h"
+#include "base/text.h"
+#include "config/options.h"
+#include "interpose/module_list.h"
+#include "interpose/operators.h"
+#include "interpose/switches.h"
+#include "libc/elf_lookup.h"
+#include "libc/real_libc.h"
+#include "record/recorder.h"
+#include "session/connect.h"
+#include "session/deny_list.h"
+#include "session/price.h"
+#include "unwind/unwinder.h"
+
+extern "C" {
+[[gnu::visibility("hidden")]] extern std::uint8_t hitch_keep_deepbind;
+[[gnu::visibility("hidden")]] void hitch_find_loader_entries();
+}
+
+namespace hitch::session {
+namespace {
+
+using base::system_call;
+using base::word;
+
+constinit config::Options g_options{};
+constinit bool g_options_read = false;
+
+// Environment before libc has set `environ`: read from the kernel into a buffer that lives for
+// ever.
+constexpr unsigned kEnvironmentBytes = 128 * 1024;
+constinit char g_environment_text[kEnvironmentBytes] = {};
+constinit const char* g_environment[1024] = {};
+
+const char* const* environment() {
+  if (environ != nullptr) return environ;
+  if (g_environment[0] == nullptr) {
+    const long bytes =
+        base::read_small_file("/proc/self/environ", g_environment_text, kEnvironmentBytes);
+    unsigned count = 0;
+    for (const char* variable = g_environment_text;
+         variable < g_environment_text + bytes && count < 1023;
+         variable += std::strlen(variable) + 1) {
+      g_environment[count++] = variable;
+    }
+  }
+  return g_environment;
+}
+
+void complain(const config::OptionRow& row, const char* value, const char* why) {
+  base::Line line;
+  line << "hitchtrace: " << row.env << "=" << value << " " << why << "; using " << row.fallback;
+  base::say(line);
+}
+
+void read_options() {
+  if (g_options_read) return;
+  config::read_environment(g_options, environment(), complain);
+  interpose::g_switches = {g_options.hook_dlsym, g_options.hook_present, g_options.hook_mmap,
+                           g_options.hook_sleep};
+  hitch_keep_deepbind = g_options.keep_deepbind ? 1 : 0;
+  record::g_follow_children = g_options.children;
+  g_options_read = true;
+}
+
+const char* base_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+struct Executable {
+  char path[512];
+  const char* name;
+};
+
+void read_executable(Executable& exe) {
+  const long n = system_call(SYS_readlinkat, -100, word("/proc/self/exe"), word(exe.path),
+                             sizeof exe.path - 1);
+  exe.path[n > 0 ? n : 0] = '\0';
+  exe.name = base_name(exe.path);
+}
+
+// Neither a wrapper nor a helper, and wanted by --target when that is given.
+bool is_target(const Executable& exe) {
+  if (g_options.disable || getauxval(AT_SECURE) != 0) return false;
+  if (g_options.target.text[0] != '\0') return matches(g_options.target.text, exe.name);
+  if (is_wrapper(exe.name)) return false;
+  char arguments[4096];
+  const long bytes = base::read_small_file("/proc/self/cmdline", arguments, sizeof arguments);
+  return bytes <= 0 || !is_helper(arguments, static_cast<unsigned long>(bytes));
+}
+
+// Field 22 of /proc/self/stat: with the pid it names this process for good, across exec.
+std::uint64_t start_time() {
+  char text[1024];
+  if (base::read_small_file("/proc/self/stat", text, sizeof text) <= 0) return 0;
+  const char* field = std::strrchr(text, ')');
+  if (field == nullptr) return 0;
+  for (unsigned i = 0; i < 20 && field != nullptr; ++i) field = std::strchr(field + 1, ' ');
+  if (field == nullptr) return 0;
+  std::uint64_t value = 0;
+  for (++field; *field >= '0' && *field <= '9'; ++field) {
+    value = value * 10 + static_cast<std::uint64_t>(*field - '0');
+  }
+  return value;
+}
+
+void join(char* out, std::size_t capacity, const char* directory, std::size_t directory_bytes,
+          const char* rest) {
+  const std::size_t rest_bytes = std::strlen(rest);
+  if (directory_bytes + rest_bytes + 1 > capacity) {
+    out[0] = '\0';
+    return;
+  }
+  std::memcpy(out, directory, directory_bytes);
+  std::memcpy(out + directory_bytes, rest, rest_bytes + 1);
+}
+
+// Starts the recorder that lies beside the library, or where an installation puts it.
+long start_bare_recorder(const char* socket_name) {
+  if (const char* named = config::find_variable(environment(), "HITCH_RECORDER")) {
+    return start_recorder(named, socket_name);
+  }
+  const link_map* own = libc::own_module();
+  if (own == nullptr || own->l_name == nullptr) return -ENOENT;
+  const std::size_t directory_bytes =
+      static_cast<std::size_t>(base_name(own->l_name) - own->l_name);
+  constexpr const char* kPlaces[] = {"hitchtrace-record", "../libexec/hitchtrace/hitchtrace-record",
+                                     "../../libexec/hitchtrace/hitchtrace-record"};
+  long status = -ENOENT;
+  for (const char* place : kPlaces) {
+    char path[1024];
+    join(path, sizeof path, own->l_name, directory_bytes, place);
+    status = start_recorder(path, socket_name);
+    if (status != -ENOENT) break;
+  }
+  return status;
+}
+
+Connection connect(const Executable& exe, bool fork_child) {
+  if (const char* name = config::find_variable(environment(), "HITCH_SOCKET")) {
+    const Connection given = connect_recorder(name, exe.path, fork_child);
+    // A recorder that has gone leaves its name behind in the environment: then record bare.
+    if (given.base != nullptr || given.why == nullptr ||
+        std::strcmp(given.why, "no recorder listens") != 0) {
+      return given;
+    }
+  }
+  base::Line name;
+  name << "@hitchtrace-bare-" << static_cast<std::uint64_t>(system_call(SYS_getpid)) << "-"
+       << start_time();
+  // The same process before an exec may have left one that listens.
+  Connection connection = connect_recorder(name.text(), exe.path, fork_child);
+  if (connection.base != nullptr ||
+      std::strcmp(connection.why != nullptr ? connection.why : "", "no recorder listens") != 0) {
+    return connection;
+  }
+  if (start_bare_recorder(name.text()) != 0) {
+    connection.why = "hitchtrace-record was not found beside the library (set HITCH_RECORDER)";
+    return connection;
+  }
+  for (unsigned attempt = 0; attempt < 3000; ++attempt) {
+    const long millisecond[2] = {0, 1000000};
+    system_call(SYS_nanosleep, word(millisecond), 0);
+    connection = connect_recorder(name.text(), exe.path, fork_child);
+    if (connection.base != nullptr || connection.why == nullptr ||
+        std::strcmp(connection.why, "no recorder listens") != 0) {
+      return connection;
+    }
+  }
+  connection.why = "the recorder did not start";
+  return connection;
+}
+
+// The thread states and the process' own words, in memory that a forked child finds wiped.
+record::Process* make_process(const Connection& connection) {
+  const std::size_t bytes = ((sizeof(record::Process) + 4095) & ~std::size_t{4095}) +
+                            format::kSlotCount * sizeof(record::ThreadState);
+  const long address = system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (address < 0 && address > -4096) return nullptr;
+  if (system_call(SYS_madvise, address, static_cast<long>(bytes), MADV_WIPEONFORK) != 0) {
+    system_call(SYS_munmap, address, static_cast<long>(bytes));
+    return nullptr;  // kernel before 4.14: a child would write into the parent's trace
+  }
+  auto* process = reinterpret_cast<record::Process*>(address);
+  auto* header = reinterpret_cast<format::SharedHeader*>(connection.base);
+  process->base = connection.base;
+  process->states = reinterpret_cast<record::ThreadState*>(
+      address + static_cast<long>((sizeof(record::Process) + 4095) & ~std::size_t{4095}));
+  process->geometry = {header->total_bytes,   header->slots_offset, header->small_offset,
+                       header->chunks_offset, header->slot_count,   header->chunk_count};
+  process->header = header;
+  return process;
+}
+
+// Which module serves malloc beneath us, and the warning when it is not us that is asked.
+void note_allocator(format::SharedHeader& header) {
+  const link_map* definer = libc::module_of(reinterpret_cast<std::uintptr_t>(libc::g_real.malloc));
+  const char* name = definer != nullptr && definer->l_name != nullptr ? definer->l_name : "unknown";
+  base::copy_text(header.allocator, name);
+  const link_map* asked = nullptr;
+  libc::find_default("malloc", &asked);
+  if (asked != nullptr && asked != libc::own_module()) {
+    const char* who = asked == libc::first_module() ? "the executable itself" : asked->l_name;
+    base::Line line;
+    line << "malloc is defined by " << who;
+    base::copy_text(header.allocator, line.text());
+  }
+}
+
+// What may allocate, take the loader's lock or call into libraries: not for the first malloc.
+void finish_start() {
+  record::ThreadState* state = record::enter();
+  if (state == nullptr) return;
+  hitch_find_loader_entries();
+  note_allocator(*state->header);
+  interpose::bind_operators();
+  if (g_options.unwind && (state->mode & record::kStacks) != 0) {
+    const record::HookScope scope(*state);
+    const record::OwnWork own(scope);
+    unwind::prepare(libc::g_real.dlopen, libc::g_real.dlsym);
+  }
+  measure_prices(*state);
+  interpose::announce_modules(*state);
+}
+
+[[gnu::constructor(101)]] void construct() {
+  const int saved_errno = errno;
+  finish_start();
+  errno = saved_errno;
+}
+
+}  // namespace
+}  // namespace hitch::session
+
+namespace hitch::record {
+
+bool start_process(bool fork_child) {
+  using namespace session;
+  read_options();
+  Executable exe;
+  read_executable(exe);
+  if (!is_target(exe)) return false;
+  const Connection connection = connect(exe, fork_child);
+  if (connection.base == nullptr) {
+    if (connection.why != nullptr) {
+      base::Line line;
+      line << "hitchtrace: " << exe.name << " runs unrecorded: " << connection.why;
+      base::say(line);
+    }
+    return false;
+  }
+  Process* process = make_process(connection);
+  if (process == nullptr) {
+    system_call(SYS_munmap, word(connection.base), static_cast<long>(connection.bytes));
+    return false;
+  }
+  if (g_options.verbose) {
+    base::Line line;
+    line << "hitchtrace: recording " << exe.path << " (pid "
+         << static_cast<std::uint64_t>(system_call(SYS_getpid)) << ")";
+    base::say(line);
+  }
+  __atomic_store_n(&g_process, process, __ATOMIC_RELEASE);
+  return true;
+}
+
+}  // namespace hitch::record
