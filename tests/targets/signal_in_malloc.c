@@ -6,7 +6,7 @@
 
 #include "say.h"
 
-enum { kHandlerSize = 900, kSignals = 250 };
+enum { kHandlerSize = 900, kSignals = 1000 };
 static volatile sig_atomic_t signals;
 
 static void handle(int signal_number) {
