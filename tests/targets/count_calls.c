@@ -20,7 +20,8 @@ static _Atomic unsigned long before_main[kCounters], *totals = before_main;
 
 // The file takes over before there is a second thread.
 __attribute__((constructor)) static void open_file(void) {
-  const char* path = getenv("COUNT_FILE");
+  const char *path = getenv("COUNT_FILE"), *program = getenv("COUNT_PROGRAM");
+  if (program == NULL || strcmp(program, program_invocation_short_name) != 0) return;
   const int file = path == NULL ? -1 : open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0 || ftruncate(file, sizeof before_main) != 0) return;
   void* map = mmap(NULL, sizeof before_main, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
