@@ -1,0 +1,331 @@
+#include "recorder/frames/frame_aggregator.h"
+
+#include <algorithm>
+
+namespace hitch::frames {
+
+using drain::Event;
+using format::BufferKind;
+using format::Op;
+using resolve::LiveBlock;
+using resolve::SiteClass;
+namespace trace = format::trace;
+
+namespace {
+
+constexpr std::size_t kPrefetchAhead = 16;
+
+std::uint64_t ticks_of_ms(const AggregatorConfig& config, double ms) {
+  return static_cast<std::uint64_t>(std::max(1.0, ms * static_cast<double>(config.tsc_hz) / 1e3));
+}
+
+}  // namespace
+
+FrameAggregator::FrameAggregator(const AggregatorConfig& config,
+                                 const resolve::ProcessFiles& process, bool translate_thread_ids,
+                                 resolve::RecordOut& out)
+    : config_(config),
+      out_(out),
+      modules_(out, process),
+      sites_(out, modules_),
+      texts_(out),
+      stacks_(out, modules_),
+      threads_(out, process, translate_thread_ids),
+      blocks_(ticks_of_ms(config, 0.010)),
+      heaps_(out, texts_, ticks_of_ms(config, 0.010)),
+      timeline_({ticks_of_ms(config, std::max(config.window_ms, 0.1)), ticks_of_ms(config, 25),
+                 ticks_of_ms(config, 500)},
+                out),
+      timed_allocs_(config.level != format::Level::kCount &&
+                    config.time_mode != format::TimeMode::kNone),
+      timed_frees_(config.level != format::Level::kCount &&
+                   config.time_mode == format::TimeMode::kAll) {
+  timeline_.set_callbacks([this] { sites_.write_new(last_key_, now_ms_); },
+                          [this](OpenFrame& frame) { complete_frame(frame); }, {});
+}
+
+void FrameAggregator::set_prices(std::uint64_t pair_floor, const OwnPrices& own) {
+  pair_floor_ = pair_floor;
+  timeline_.set_prices(own);
+}
+
+void FrameAggregator::note_pool_use(std::uint64_t chunks) {
+  std::uint64_t& most = timeline_.current().record.pool_chunks;
+  most = std::max(most, chunks);
+}
+
+void FrameAggregator::on_events(std::span<const Event> events) {
+  const std::size_t warm = std::min(kPrefetchAhead, events.size());
+  for (std::size_t i = 0; i < warm; ++i) blocks_.prefetch(events[i].block);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (i + kPrefetchAhead < events.size()) blocks_.prefetch(events[i + kPrefetchAhead].block);
+    const Event& event = events[i];
+    last_key_ = event.key;
+    switch (event.kind) {
+      case BufferKind::kAlloc:
+      case BufferKind::kAllocWide:
+        alloc(event);
+        break;
+      case BufferKind::kFree:
+        free(event);
+        break;
+      default:
+        rare(event);
+    }
+  }
+}
+
+ThreadRow& FrameAggregator::thread_row(ThreadLog& log, std::uint32_t thread, FrameRows& rows) {
+  if (log.thread_row_serial != rows.serial()) {
+    log.thread_row = rows.thread_number(thread);
+    log.thread_row_serial = rows.serial();
+  }
+  return rows.thread_row(log.thread_row);
+}
+
+FrameAggregator::Cell FrameAggregator::cell(ThreadLog& log, std::uint32_t thread,
+                                            std::uint64_t start, std::uint64_t caller,
+                                            SiteClass site_class, Op op) {
+  OpenFrame& frame = timeline_.at(start);
+  FrameRows& rows = frame.rows;
+  thread_row(log, thread, rows);
+  const std::uint64_t key = caller | static_cast<std::uint64_t>(site_class) << 48;
+  CachedRow& cached =
+      log.cached_rows[(key * 0x9E3779B97F4A7C15u) >> 56 & (ThreadLog::kCachedRows - 1)];
+  if (cached.caller != key) {
+    cached.caller = key;
+    cached.site = sites_.id(caller, site_class, op);
+    cached.serial = 0;
+  }
+  if (cached.serial != rows.serial()) {
+    cached.row = rows.site_number(thread, cached.site);
+    cached.serial = rows.serial();
+  }
+  return {rows, frame.record.id, log.thread_row, cached.row, cached.site};
+}
+
+void FrameAggregator::settle_free(ThreadLog& log, std::uint32_t thread, std::uint64_t ticks) {
+  PendingFree& pending = log.pending_free;
+  if (!pending.open) return;
+  pending.open = false;
+  if (ticks == 0) return;
+  const std::uint64_t duration = net(ticks);
+  FrameRows& rows = timeline_.rows_of(pending.frame);
+  if (rows.serial() != pending.serial) {
+    pending.thread_row = rows.thread_number(thread);
+    pending.site_row = rows.site_number(thread, pending.site);
+  }
+  ThreadRow& row = rows.thread_row(pending.thread_row);
+  row.free_ticks += duration;
+  if (duration > row.slowest_ticks) {
+    row.slowest_ticks = duration;
+    row.slowest_site = pending.site + std::uint64_t{1};
+  }
+  SiteRow& site = rows.site_row(pending.site_row);
+  site.ticks += duration;
+  site.slowest_ticks = std::max(site.slowest_ticks, duration);
+  if (pending.tag != 0) rows.tag_row(thread, pending.tag).ticks += duration;
+  latencies_.add(log.latencies, CallKind::kFree, pending.size_class, duration);
+}
+
+inline void FrameAggregator::count_tag(ThreadLog& log, std::uint32_t thread, FrameRows& rows,
+                                       std::uint64_t bytes, std::uint64_t ticks) {
+  if (log.tags.empty()) [[likely]] {
+    return;
+  }
+  TagRow& row = rows.tag_row(thread, log.tags.back());
+  ++row.calls;
+  row.bytes += bytes;
+  row.ticks += ticks;
+}
+
+void FrameAggregator::alloc(const Event& event) {
+  ThreadLog& log = log_of(event.thread);
+  settle_free(log, event.thread, event.previous_free_ticks);
+  ++log.recorded;
+  const std::uint64_t duration = net(event.ticks);
+  const std::uint64_t start = event.key - std::min(event.ticks, event.key);
+  const Cell at = cell(log, event.thread, start, event.caller, SiteClass::kAlloc, event.op);
+  ThreadRow& row = at.rows.thread_row(at.thread_row);
+  ++row.allocs;
+  row.bytes += event.size;
+  row.alloc_ticks += duration;
+  if (duration > row.slowest_ticks) {
+    row.slowest_ticks = duration;
+    row.slowest_site = at.site + std::uint64_t{1};
+  }
+  SiteRow& site = at.rows.site_row(at.site_row);
+  ++site.allocs;
+  site.bytes += event.size;
+  site.ticks += duration;
+  site.slowest_ticks = std::max(site.slowest_ticks, duration);
+  count_tag(log, event.thread, at.rows, event.size, duration);
+  if (timed_allocs_) {
+    latencies_.add(log.latencies, CallKind::kAlloc, size_class(event.size), duration);
+  }
+  blocks_.allocated(event.thread, event.key, event.block, {event.size, at.site});
+  if (event.size >= config_.large_block_bytes) [[unlikely]] {
+    put_large_block(event.key, at.frame, event.thread, event, event.size, at.site);
+  }
+}
+
+void FrameAggregator::free(const Event& event) {
+  ThreadLog& log = log_of(event.thread);
+  settle_free(log, event.thread, event.previous_free_ticks);
+  ++log.recorded;
+  const Cell at = cell(log, event.thread, event.key, event.caller, SiteClass::kFree, event.op);
+  ++at.rows.thread_row(at.thread_row).frees;
+  ++at.rows.site_row(at.site_row).frees;
+  count_tag(log, event.thread, at.rows, 0, 0);
+  LiveBlock block{};
+  const bool known = blocks_.released(event.thread, event.key, event.block, block);
+  log.freed_address = event.block;
+  log.freed_size = known ? block.size : 0;
+  if (timed_frees_) {
+    log.pending_free = {true,
+                        at.frame,
+                        at.rows.serial(),
+                        at.thread_row,
+                        at.site_row,
+                        at.site,
+                        known ? size_class(block.size) : kNoSizeClass,
+                        log.tag()};
+  }
+}
+
+void FrameAggregator::realloc_begin(const Event& event) {
+  ThreadLog& log = log_of(event.thread);
+  settle_free(log, event.thread, event.previous_free_ticks);
+  PendingRealloc& pending = log.pending_realloc;
+  pending.open = true;
+  pending.address = event.block;
+  pending.known = blocks_.released(event.thread, event.key, event.block, pending.block);
+}
+
+void FrameAggregator::realloc_end(const Event& event) {
+  ThreadLog& log = log_of(event.thread);
+  settle_free(log, event.thread, event.previous_free_ticks);
+  ++log.recorded;
+  const std::uint64_t duration = net(event.ticks);
+  const std::uint64_t start = event.key - std::min(event.ticks, event.key);
+  const Cell at = cell(log, event.thread, start, event.caller, SiteClass::kRealloc, event.op);
+  ThreadRow& row = at.rows.thread_row(at.thread_row);
+  ++row.reallocs;
+  row.bytes += event.size;
+  row.realloc_ticks += duration;
+  if (duration > row.slowest_ticks) {
+    row.slowest_ticks = duration;
+    row.slowest_site = at.site + std::uint64_t{1};
+  }
+  SiteRow& site = at.rows.site_row(at.site_row);
+  ++site.reallocs;
+  site.bytes += event.size;
+  site.ticks += duration;
+  site.slowest_ticks = std::max(site.slowest_ticks, duration);
+  count_tag(log, event.thread, at.rows, event.size, duration);
+  if (timed_allocs_) {
+    latencies_.add(log.latencies, CallKind::kRealloc, size_class(event.size), duration);
+  }
+  const PendingRealloc old = log.pending_realloc;
+  log.pending_realloc = {};
+  switch (event.kind) {
+    case BufferKind::kReallocMoved:
+    case BufferKind::kReallocInPlace:
+      blocks_.allocated(event.thread, event.key, event.block, {event.size, at.site});
+      if (event.size >= config_.large_block_bytes) {
+        put_large_block(event.key, at.frame, event.thread, event, event.size, at.site);
+      }
+      break;
+    case BufferKind::kReallocFailed:
+      if (old.open && old.known) {
+        blocks_.allocated(event.thread, event.key, old.address, old.block);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void FrameAggregator::put_large_block(std::uint64_t time, std::uint64_t frame, std::uint32_t thread,
+                                      const Event& event, std::uint64_t size, std::uint32_t site) {
+  sites_.write_new(last_key_, now_ms_);
+  out_.put(trace::LargeBlock{time, frame, thread, static_cast<std::uint64_t>(event.op), size,
+                             event.block, site});
+}
+
+void FrameAggregator::on_thread_start(std::uint32_t thread, std::uint32_t tid) {
+  if (logs_.size() <= thread) logs_.resize(thread + std::size_t{1});
+  logs_[thread] = std::make_unique<ThreadLog>();
+  logs_[thread]->cached_rows.resize(ThreadLog::kCachedRows);
+  logs_[thread]->first_key = last_key_;
+  threads_.started(thread, tid, last_key_);
+}
+
+void FrameAggregator::forget_open_calls(ThreadLog& log) {
+  log.pending_free = {};
+  log.pending_realloc = {};
+  log.tags.clear();
+  log.tags_refused = 0;
+}
+
+void FrameAggregator::on_thread_end(std::uint32_t thread, const drain::SlotCounters& c) {
+  ThreadLog& log = log_of(thread);
+  settle_free(log, thread, c.pending_free_ticks);
+  if (config_.level == format::Level::kCount) {
+    add_flushed(timeline_.current().rows, thread, c.allocs - std::min(c.allocs, log.flushed_allocs),
+                c.frees - std::min(c.frees, log.flushed_frees),
+                c.reallocs - std::min(c.reallocs, log.flushed_reallocs),
+                c.alloc_bytes + c.realloc_bytes -
+                    std::min(c.alloc_bytes + c.realloc_bytes, log.flushed_bytes),
+                0);
+  }
+  trace::Counters record;
+  record.thread = thread;
+  record.allocs = c.allocs;
+  record.frees = c.frees;
+  record.reallocs = c.reallocs;
+  record.null_frees = c.null_frees;
+  record.alloc_bytes = c.alloc_bytes;
+  record.realloc_bytes = c.realloc_bytes;
+  record.alloc_ticks = c.alloc_ticks;
+  record.free_ticks = c.free_ticks;
+  record.realloc_ticks = c.realloc_ticks;
+  record.recorded = log.recorded;
+  const std::uint64_t calls = c.allocs + c.frees + c.reallocs;
+  if (config_.level != format::Level::kCount) {
+    record.dropped = calls - std::min(calls, log.recorded);
+  }
+  record.nested = c.nested_calls;
+  record.abandoned = c.abandoned_calls;
+  record.map_calls = c.map_calls;
+  record.map_bytes = c.map_bytes;
+  record.shed_stacks = c.shed_stacks;
+  out_.put(record);
+  if (config_.level != format::Level::kCount) {
+    if (c.nested_calls != 0) put_gap(thread, 3, {c.nested_calls, 0, 0, log.first_key, last_key_});
+    if (c.abandoned_calls != 0) {
+      put_gap(thread, 4, {c.abandoned_calls, 0, 0, log.first_key, last_key_});
+    }
+  }
+  latencies_.write_thread(thread, log.latencies, out_);
+  threads_.ended(thread);
+  logs_[thread].reset();
+}
+
+void FrameAggregator::put_gap(std::uint32_t thread, std::uint64_t reason, const drain::Loss& loss) {
+  out_.put(trace::Gap{timeline_.frame_at(loss.first_key), thread, reason, loss.events, loss.bytes,
+                      loss.ticks, loss.first_key, loss.last_key});
+}
+
+void FrameAggregator::advance(std::uint64_t horizon, std::uint64_t now_ms) {
+  now_ms_ = now_ms;
+  timeline_.advance(horizon);
+}
+
+void FrameAggregator::finish(std::uint64_t end) {
+  timeline_.finish(std::max(end, last_key_));
+  sites_.write_new(last_key_, now_ms_);
+  latencies_.write_rest(out_);
+}
+
+}  // namespace hitch::frames

@@ -1,0 +1,64 @@
+// What the aggregator remembers of one thread between its events.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "recorder/frames/latencies.h"
+#include "recorder/resolve/live_blocks.h"
+
+namespace hitch::frames {
+
+// A release whose duration has not come yet: it rides in the thread's next record.
+struct PendingFree {
+  bool open = false;
+  std::uint64_t frame = 0;
+  std::uint64_t serial = 0;  // of the rows the numbers below are valid for
+  std::uint32_t thread_row = 0;
+  std::uint32_t site_row = 0;
+  std::uint32_t site = 0;
+  std::size_t size_class = 0;
+  std::uint64_t tag = 0;
+};
+
+struct PendingRealloc {
+  bool open = false;
+  bool known = false;  // the old block was live, and `block` is what it was
+  std::uint64_t address = 0;
+  resolve::LiveBlock block{};
+};
+
+// Where a call site's row is, while the serial of the frame's rows is unchanged.
+struct CachedRow {
+  std::uint64_t caller = ~std::uint64_t{0};  // address | class << 48
+  std::uint64_t serial = 0;
+  std::uint32_t site = 0;
+  std::uint32_t row = 0;
+};
+
+struct ThreadLog {
+  static constexpr std::size_t kCachedRows = 256;
+
+  std::uint64_t thread_row_serial = 0;
+  std::uint32_t thread_row = 0;
+  bool living = false;
+  std::uint64_t recorded = 0;
+  std::uint64_t first_key = 0;
+  std::uint64_t last_key = 0;
+  PendingFree pending_free;
+  PendingRealloc pending_realloc;
+  std::vector<std::uint64_t> tags;  // Text ids, innermost last
+  std::uint64_t tags_refused = 0;
+  std::uint64_t freed_address = 0;  // the last release, for an outlier record about it
+  std::uint64_t freed_size = 0;
+  std::uint64_t flushed_allocs = 0;  // level count: what flushes have brought
+  std::uint64_t flushed_frees = 0;
+  std::uint64_t flushed_reallocs = 0;
+  std::uint64_t flushed_bytes = 0;
+  CallHistograms latencies;
+  std::vector<CachedRow> cached_rows;
+
+  std::uint64_t tag() const { return tags.empty() ? 0 : tags.back(); }
+};
+
+}  // namespace hitch::frames
