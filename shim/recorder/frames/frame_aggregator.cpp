@@ -41,7 +41,7 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
       timed_frees_(config.level != format::Level::kCount &&
                    config.time_mode == format::TimeMode::kAll) {
   timeline_.set_callbacks([this] { sites_.write_new(last_key_, now_ms_); },
-                          [this](OpenFrame& frame) { complete_frame(frame); }, {});
+                          [this](OpenFrame& frame) { complete_frame(frame); });
 }
 
 void FrameAggregator::set_prices(std::uint64_t pair_floor, const OwnPrices& own) {

@@ -22,10 +22,9 @@ FrameTimeline::FrameTimeline(Config config, resolve::RecordOut& out)
   open_.push_back(std::make_unique<OpenFrame>());
 }
 
-void FrameTimeline::set_callbacks(BeforeRows before, OnEnd at_end, OnClosed closed) {
+void FrameTimeline::set_callbacks(BeforeRows before, OnEnd at_end) {
   before_rows_ = std::move(before);
   at_end_ = std::move(at_end);
-  on_closed_ = std::move(closed);
 }
 
 OpenFrame& FrameTimeline::at_slow(std::uint64_t start) {

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "recorder/drain/event.h"
@@ -48,7 +49,8 @@ class FrameTimeline {
   using OnEnd = std::function<void(OpenFrame&)>;
 
   FrameTimeline(Config config, resolve::RecordOut& out);
-  void set_callbacks(BeforeRows before, OnEnd at_end, OnClosed closed);
+  void set_callbacks(BeforeRows before, OnEnd at_end);
+  void set_on_closed(OnClosed closed) { on_closed_ = std::move(closed); }
   void set_prices(const OwnPrices& prices) { prices_ = prices; }
 
   OpenFrame& current() { return *open_.back(); }
