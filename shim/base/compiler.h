@@ -2,7 +2,8 @@
 #pragma once
 
 #define HITCH_FAST [[gnu::always_inline]] inline
-#define HITCH_SLOW [[gnu::noinline, gnu::cold]]
+// Not gnu::cold: the compiler would move the fast path's own continuation away with it.
+#define HITCH_SLOW [[gnu::noinline]]
 #define HITCH_LIKELY(x) __builtin_expect(!!(x), 1)
 #define HITCH_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define HITCH_EXPORT extern "C" [[gnu::visibility("default")]]

@@ -51,12 +51,12 @@ void* traced_foreign_new(Op op, Size size, std::uintptr_t caller, Real real) {
   const hitch::record::HookScope scope(*state);
   const bool timed = (state->mode & hitch::record::kTimeAlloc) != 0;
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
-  hitch::record::count_call(state->slot->alloc, ticks, timed);
+  timed ? hitch::record::count_timed(state->slot->alloc, ticks)
+        : hitch::record::count_untimed(state->slot->alloc);
   hitch::base::add_once(state->slot->alloc_bytes, size);
-  record_alloc(scope,
-               static_cast<std::uint64_t>(hitch::format::BufferKind::kAlloc) |
-                   static_cast<std::uint64_t>(op),
-               op, block, size, caller, t1, ticks);
+  record_alloc(
+      scope, hitch::format::make_head(hitch::format::BufferKind::kAlloc, op, t1 - state->tsc_base),
+      block, size, caller, ticks);
   return block;
 }
 

@@ -48,6 +48,37 @@ void open_chunk(ThreadState& state, const Process& process, ChunkId id) {
   publish(state, reinterpret_cast<std::uint64_t*>(chunk + format::kChunkDataOffset));
 }
 
+// Makes room for `words` in the current chunk or a new one; false when no chunk is free.
+bool next_chunk(const HookScope& scope, unsigned words) {
+  ThreadState& state = scope.state();
+  if (state.write + words <= state.end) return true;
+  Process& process = *g_process;
+  if (process.header->recording.load(std::memory_order_relaxed) == 0) return false;
+  SharedHeader& header = *process.header;
+  // Spares the contended head while the pool is empty.
+  if (header.free_chunks.count.load(std::memory_order_relaxed) == 0) return false;
+  const std::uint32_t slots = process.geometry.slot_count;
+  const std::uint32_t entry = format::pop_free(header.free_chunks, process.geometry.chunk_count,
+                                               [&](std::uint32_t e) -> std::uint32_t& {
+                                                 return chunk_header(process, slots + e)->next_free;
+                                               });
+  if (entry == 0) return false;
+  const ChunkId id = slots + entry;
+  ChunkHeader* closing = chunk_header(process, state.chunk);
+  closing->closed_bytes = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(state.write) -
+                                                     reinterpret_cast<std::uintptr_t>(closing));
+  closing->next = id;
+  open_chunk(state, process, id);
+  if (state.gap_open != 0) {
+    std::uint64_t* next = state.write;
+    next[0] = format::make_head(BufferKind::kGapEnd, state.slot->gap_last_key);
+    next[1] = state.gap_open;
+    publish(state, next + 2);
+    state.gap_open = 0;
+  }
+  return true;
+}
+
 std::uint64_t calls(const format::CallCounters& counters) {
   std::uint64_t sum = 0;
   for (const std::uint64_t bucket : counters.buckets) sum += bucket;
@@ -182,36 +213,6 @@ void count_untracked(Call call, std::size_t bytes) {
   }
 }
 
-bool next_chunk(const HookScope& scope, unsigned words) {
-  ThreadState& state = scope.state();
-  if (state.write + words <= state.end) return true;
-  Process& process = *g_process;
-  if (process.header->recording.load(std::memory_order_relaxed) == 0) return false;
-  SharedHeader& header = *process.header;
-  // Spares the contended head while the pool is empty.
-  if (header.free_chunks.count.load(std::memory_order_relaxed) == 0) return false;
-  const std::uint32_t slots = process.geometry.slot_count;
-  const std::uint32_t entry = format::pop_free(header.free_chunks, process.geometry.chunk_count,
-                                               [&](std::uint32_t e) -> std::uint32_t& {
-                                                 return chunk_header(process, slots + e)->next_free;
-                                               });
-  if (entry == 0) return false;
-  const ChunkId id = slots + entry;
-  ChunkHeader* closing = chunk_header(process, state.chunk);
-  closing->closed_bytes = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(state.write) -
-                                                     reinterpret_cast<std::uintptr_t>(closing));
-  closing->next = id;
-  open_chunk(state, process, id);
-  if (state.gap_open != 0) {
-    std::uint64_t* next = state.write;
-    next[0] = format::make_head(BufferKind::kGapEnd, state.slot->gap_last_key);
-    next[1] = state.gap_open;
-    publish(state, next + 2);
-    state.gap_open = 0;
-  }
-  return true;
-}
-
 void note_gap(const HookScope& scope, std::uint64_t key, std::uint64_t bytes, std::uint64_t ticks) {
   ThreadState& state = scope.state();
   ThreadSlot& slot = *state.slot;
@@ -223,25 +224,40 @@ void note_gap(const HookScope& scope, std::uint64_t key, std::uint64_t bytes, st
   base::add_once(slot.gap_events, 1);
 }
 
-void record_wide(const HookScope& scope, std::uint64_t head, std::uint64_t block,
-                 std::uint64_t caller, std::uint64_t size, std::uint64_t ticks) {
+void record_alloc_slow(const HookScope& scope, std::uint64_t head, const void* block,
+                       std::size_t size, std::uintptr_t caller, std::uint64_t ticks) {
   ThreadState& state = scope.state();
-  std::uint64_t* words = state.write;
-  const std::uint64_t kind = head & 0xff;
-  put_addresses(words, block, caller, take_previous_free(state));
-  if ((kind & 0xf0) == static_cast<std::uint64_t>(BufferKind::kAlloc)) {
-    words[0] = head + (static_cast<std::uint64_t>(BufferKind::kAllocWide) -
-                       static_cast<std::uint64_t>(BufferKind::kAlloc));
+  const std::uint8_t kind = format::kind_byte(head);
+  const bool plain = (kind & 0xf0) == static_cast<std::uint8_t>(BufferKind::kAlloc);
+  if (!has_room(state) && !next_chunk(scope, 5)) {
+    note_gap(scope, format::key_of(head), size, ticks);
+  } else if (((size | ticks) >> 32) == 0) {
+    write_alloc(state, head, block, size, caller, ticks);
+  } else if (plain) {
+    std::uint64_t* words = state.write;
+    words[0] = head ^ static_cast<std::uint64_t>(BufferKind::kAlloc) ^
+               static_cast<std::uint64_t>(BufferKind::kAllocWide);
+    put_addresses(words, reinterpret_cast<std::uint64_t>(block), caller, take_previous_free(state));
     words[3] = ticks;
     words[4] = size;
     publish(state, words + 5);
-    return;
+  } else {
+    // Reallocs have no wide form: both values saturate.
+    constexpr std::uint64_t kMost = 0xffffffffu;
+    write_alloc(state, head, block, size < kMost ? size : kMost, caller,
+                ticks < kMost ? ticks : kMost);
   }
-  // Reallocs have no wide form: both values saturate.
-  words[0] = head;
-  words[3] = (size < 0xffffffffu ? size : 0xffffffffu) | (ticks < 0xffffffffu ? ticks : 0xffffffffu)
-                                                             << 32;
-  publish(state, words + format::kAllocWords);
+  if (ticks >= state.outlier_ticks) {
+    record_outlier(scope, plain ? static_cast<Op>(kind & 0x0f) : Op::kRealloc, block, size, caller,
+                   ticks);
+  }
+}
+
+bool record_release_slow(const HookScope& scope, std::uint64_t head, const void* block,
+                         std::uintptr_t caller) {
+  if (!next_chunk(scope, 5)) return false;
+  write_release(scope.state(), head, block, caller);
+  return true;
 }
 
 bool append(const HookScope& scope, const std::uint64_t* words, unsigned count) {

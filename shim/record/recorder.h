@@ -1,17 +1,17 @@
 // Writes what a hook saw: exact counters into the thread's shared slot, and one record into its
 // chunk.
 //
-//   traced_alloc / traced_free / traced_realloc      the hooks' whole body, inlined into each
-//     enter          thread attached and no hook running?      two loads, one branch
+//   traced_alloc / traced_free / traced_realloc   the hooks' whole body, inlined into each:
+//     thread attached, no hook running, default mode?   three loads, one branch each
 //     real call between two clock reads
-//     count          bucket, ticks, bytes                      three read-modify-writes
-//     write record   3..4 words and one release store
-//   slow paths, each in a function of its own (recorder.cpp):
-//     open_slow      first call of a thread, forked child, nested call, scope left by longjmp
-//     next_chunk     the chunk is full
-//     record_wide    size or duration beyond 32 bits
-//     record_outlier the call was slow: callstack
-//     flush          level count, first call after the frame changed
+//     count: bucket, ticks, bytes                       three read-modify-writes
+//     write record                                      3..4 words and one release store
+//   everything else, each in a function of its own (recorder.cpp and the *_any templates):
+//     open_slow           first call of a thread, forked child, nested call, scope left by longjmp
+//     *_any               other modes: level count, untimed calls, no invariant TSC
+//     record_alloc_slow   the chunk is full, a value is wide, the call was slow
+//     record_release_slow the chunk is full
+//     flush_epoch         level count, first call after the frame changed
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,14 +36,19 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern constinit std::uintptr_t hitch_plumbing_bytes;
 }
 
+// The thread's state if it may record after all, else nullptr: see count_untracked.
 HITCH_SLOW ThreadState* open_slow();
-HITCH_SLOW bool next_chunk(const HookScope& scope, unsigned words);
 HITCH_SLOW void note_gap(const HookScope& scope, std::uint64_t key, std::uint64_t bytes,
                          std::uint64_t ticks);
-HITCH_SLOW void record_wide(const HookScope& scope, std::uint64_t head, std::uint64_t block,
-                            std::uint64_t caller, std::uint64_t size, std::uint64_t ticks);
 HITCH_SLOW void record_outlier(const HookScope& scope, Op op, const void* block, std::size_t size,
                                std::uintptr_t caller, std::uint64_t ticks);
+// Writes an allocation or the outcome of a realloc whatever its values, and the outlier if it is
+// one. `head` is word 0 of the record.
+HITCH_SLOW void record_alloc_slow(const HookScope& scope, std::uint64_t head, const void* block,
+                                  std::size_t size, std::uintptr_t caller, std::uint64_t ticks);
+// False: no chunk is free, nothing was written.
+HITCH_SLOW bool record_release_slow(const HookScope& scope, std::uint64_t head, const void* block,
+                                    std::uintptr_t caller);
 HITCH_SLOW void flush_epoch(const HookScope& scope);
 // A call that cannot be recorded one by one: nested in a hook, or of a thread without a slot.
 enum class Call { kAlloc, kFree, kRealloc };
@@ -71,16 +76,15 @@ HITCH_FAST void publish(ThreadState& state, std::uint64_t* next) {
                               std::memory_order_release);
 }
 
-HITCH_FAST void count_call(format::CallCounters& counters, std::uint64_t ticks, bool timed) {
-  if (timed) {
-    const unsigned width = 64u - static_cast<unsigned>(__builtin_clzll(ticks | 1));
-    const unsigned bucket =
-        HITCH_LIKELY(width < format::kLatencyBuckets) ? width : format::kLatencyBuckets - 1;
-    base::add_once(counters.buckets[bucket], 1);
-    base::add_once(counters.ticks, ticks);
-  } else {
-    base::add_once(counters.buckets[0], 1);
-  }
+HITCH_FAST void count_timed(format::CallCounters& counters, std::uint64_t ticks) {
+  const unsigned width = 64u - static_cast<unsigned>(__builtin_clzll(ticks | 1));
+  base::add_once(
+      counters.buckets[width < format::kLatencyBuckets ? width : format::kLatencyBuckets - 1], 1);
+  base::add_once(counters.ticks, ticks);
+}
+
+HITCH_FAST void count_untimed(format::CallCounters& counters) {
+  base::add_once(counters.buckets[0], 1);
 }
 
 // Words 1 and 2 of event records: an address with half of the previous release's duration on top of
@@ -97,43 +101,42 @@ HITCH_FAST std::uint64_t take_previous_free(ThreadState& state) {
   return HITCH_LIKELY(ticks <= 0xffffffffu) ? ticks : 0xffffffffu;
 }
 
-// Room for an event record (five words at most)?
-HITCH_FAST bool make_room(const HookScope& scope) {
-  return HITCH_LIKELY(scope.state().write <= scope.state().limit) || next_chunk(scope, 5);
+HITCH_FAST bool has_room(const ThreadState& state) { return state.write <= state.limit; }
+
+HITCH_FAST void write_alloc(ThreadState& state, std::uint64_t head, const void* block,
+                            std::size_t size, std::uintptr_t caller, std::uint64_t ticks) {
+  std::uint64_t* words = state.write;
+  words[0] = head;
+  put_addresses(words, reinterpret_cast<std::uint64_t>(block), caller, take_previous_free(state));
+  words[3] = size | ticks << 32;
+  publish(state, words + format::kAllocWords);
 }
 
-HITCH_FAST void record_alloc(const HookScope& scope, std::uint64_t kind, Op op, const void* block,
-                             std::size_t size, std::uintptr_t caller, std::uint64_t t1,
-                             std::uint64_t ticks) {
+HITCH_FAST void write_release(ThreadState& state, std::uint64_t head, const void* block,
+                              std::uintptr_t caller) {
+  std::uint64_t* words = state.write;
+  words[0] = head;
+  put_addresses(words, reinterpret_cast<std::uint64_t>(block), caller, take_previous_free(state));
+  publish(state, words + format::kFreeWords);
+}
+
+HITCH_FAST void record_alloc(const HookScope& scope, std::uint64_t head, const void* block,
+                             std::size_t size, std::uintptr_t caller, std::uint64_t ticks) {
   ThreadState& state = scope.state();
-  const std::uint64_t key = t1 - state.tsc_base;
-  const std::uint64_t head = key << 8 | kind;
-  const auto address = reinterpret_cast<std::uint64_t>(block);
-  if (HITCH_UNLIKELY(!make_room(scope))) {
-    note_gap(scope, key, size, ticks);
-  } else if (HITCH_LIKELY(((size | ticks) >> 32) == 0)) {
-    std::uint64_t* words = state.write;
-    words[0] = head;
-    put_addresses(words, address, caller, take_previous_free(state));
-    words[3] = size | ticks << 32;
-    publish(state, words + format::kAllocWords);
+  if (HITCH_LIKELY(has_room(state) && ((size | ticks) >> 32) == 0 && ticks < state.outlier_ticks)) {
+    write_alloc(state, head, block, size, caller, ticks);
   } else {
-    record_wide(scope, head, address, caller, size, ticks);
+    record_alloc_slow(scope, head, block, size, caller, ticks);
   }
-  if (HITCH_UNLIKELY(ticks >= state.outlier_ticks))
-    record_outlier(scope, op, block, size, caller, ticks);
 }
 
 // The release half of free and realloc: published before the real call, so that no other thread's
-// allocation of the same block can be seen first. Returns false when it could not be written.
-HITCH_FAST bool record_release(const HookScope& scope, std::uint64_t kind, const void* block,
-                               std::uintptr_t caller, std::uint64_t t0) {
-  ThreadState& state = scope.state();
-  if (HITCH_UNLIKELY(!make_room(scope))) return false;
-  std::uint64_t* words = state.write;
-  words[0] = (t0 - state.tsc_base) << 8 | kind;
-  put_addresses(words, reinterpret_cast<std::uint64_t>(block), caller, take_previous_free(state));
-  publish(state, words + format::kFreeWords);
+// allocation of the same block can be seen first. False: it could not be written.
+HITCH_FAST bool record_release(const HookScope& scope, std::uint64_t head, const void* block,
+                               std::uintptr_t caller) {
+  if (HITCH_UNLIKELY(!has_room(scope.state())))
+    return record_release_slow(scope, head, block, caller);
+  write_release(scope.state(), head, block, caller);
   return true;
 }
 
@@ -149,77 +152,126 @@ HITCH_FAST void see_through_operator(ThreadState& state, std::uintptr_t& caller,
   }
 }
 
-// Whole body of an allocating hook. `real` makes the call and returns the block or nullptr.
+// Modes that the inlined bodies serve; any other goes through the *_any templates.
+constexpr std::uint32_t kModeMask = kTimeAlloc | kTimeFree | kRecord | kSlowClock;
+constexpr std::uint32_t kDefaultMode = kTimeAlloc | kTimeFree | kRecord;
+
+HITCH_FAST bool is_default(const ThreadState& state) {
+  return (state.mode & kModeMask) == kDefaultMode;
+}
+
+// Level count: nothing but the thread's counters, flushed when the frame has changed.
+HITCH_FAST void check_epoch(const HookScope& scope) {
+  const ThreadState& state = scope.state();
+  if (HITCH_UNLIKELY(state.epoch != state.header->frame_epoch.load(std::memory_order_relaxed))) {
+    flush_epoch(scope);
+  }
+}
+
 template <class Real>
-HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Real real) {
-  ThreadState* state = enter();
-  if (HITCH_UNLIKELY(state == nullptr)) {
+[[gnu::noinline]] void* traced_alloc_any(ThreadState* state, Op op, std::size_t size,
+                                         std::uintptr_t caller, Real real) {
+  if (state == nullptr || state->guard != kIdle) state = open_slow();
+  if (state == nullptr) {
     void* block = real();
     count_untracked(Call::kAlloc, size);
     return block;
   }
   const HookScope scope(*state);
   format::ThreadSlot& slot = *state->slot;
-  const std::uint32_t mode = state->mode;
-  if (HITCH_UNLIKELY((mode & kRecord) == 0)) {
-    if (HITCH_UNLIKELY(state->epoch !=
-                       state->header->frame_epoch.load(std::memory_order_relaxed))) {
-      flush_epoch(scope);
-    }
+  if ((state->mode & kRecord) == 0) {
+    check_epoch(scope);
     void* block = real();
-    base::add_once(slot.alloc.buckets[0], 1);
+    count_untimed(slot.alloc);
     base::add_once(slot.alloc_bytes, size);
     return block;
   }
   see_through_operator(*state, caller, op);
-  const bool timed = (mode & kTimeAlloc) != 0;
+  const bool timed = (state->mode & kTimeAlloc) != 0;
   const std::uint64_t t0 = timed ? now(*state) : 0;
   void* block = real();
   const std::uint64_t t1 = now(*state);
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
-  count_call(slot.alloc, ticks, timed);
+  timed ? count_timed(slot.alloc, ticks) : count_untimed(slot.alloc);
   base::add_once(slot.alloc_bytes, size);
-  record_alloc(scope,
-               static_cast<std::uint64_t>(BufferKind::kAlloc) | static_cast<std::uint64_t>(op), op,
-               block, size, caller, t1, ticks);
+  record_alloc(scope, format::make_head(BufferKind::kAlloc, op, t1 - state->tsc_base), block, size,
+               caller, ticks);
   return block;
 }
 
-// Whole body of a releasing hook; `block` is not null.
+// Whole body of an allocating hook. `real` makes the call and returns the block or nullptr.
 template <class Real>
-HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real) {
-  ThreadState* state = enter();
-  if (HITCH_UNLIKELY(state == nullptr)) {
+HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Real real) {
+  ThreadState* state = hitch_thread_state;
+  if (HITCH_UNLIKELY(state == nullptr || state->guard != kIdle || !is_default(*state))) {
+    return traced_alloc_any(state, op, size, caller, real);
+  }
+  const HookScope scope(*state);
+  see_through_operator(*state, caller, op);
+  const std::uint64_t t0 = base::read_tsc();
+  void* block = real();
+  const std::uint64_t t1 = base::read_tsc();
+  format::ThreadSlot& slot = *state->slot;
+  count_timed(slot.alloc, t1 - t0);
+  base::add_once(slot.alloc_bytes, size);
+  record_alloc(scope, format::make_head(BufferKind::kAlloc, op, t1 - state->tsc_base), block, size,
+               caller, t1 - t0);
+  return block;
+}
+
+template <class Real>
+[[gnu::noinline]] void traced_free_any(ThreadState* state, Op op, void* block,
+                                       std::uintptr_t caller, Real real) {
+  if (state == nullptr || state->guard != kIdle) state = open_slow();
+  if (state == nullptr) {
     count_untracked(Call::kFree, 0);
     real();
     return;
   }
   const HookScope scope(*state);
   format::ThreadSlot& slot = *state->slot;
-  const std::uint32_t mode = state->mode;
-  if (HITCH_UNLIKELY((mode & kRecord) == 0)) {
-    if (HITCH_UNLIKELY(state->epoch !=
-                       state->header->frame_epoch.load(std::memory_order_relaxed))) {
-      flush_epoch(scope);
-    }
-    base::add_once(slot.free.buckets[0], 1);
+  if ((state->mode & kRecord) == 0) {
+    check_epoch(scope);
+    count_untimed(slot.free);
     real();
     return;
   }
   see_through_operator(*state, caller, op);
   const std::uint64_t t0 = now(*state);
-  const bool written = record_release(
-      scope, static_cast<std::uint64_t>(BufferKind::kFree) | static_cast<std::uint64_t>(op), block,
-      caller, t0);
+  const std::uint64_t key = t0 - state->tsc_base;
+  const bool written =
+      record_release(scope, format::make_head(BufferKind::kFree, op, key), block, caller);
   real();
-  const bool timed = (mode & kTimeFree) != 0;
+  const bool timed = (state->mode & kTimeFree) != 0;
   const std::uint64_t ticks = timed ? now(*state) - t0 : 0;
-  count_call(slot.free, ticks, timed);
-  if (HITCH_LIKELY(written)) {
+  timed ? count_timed(slot.free, ticks) : count_untimed(slot.free);
+  if (written) {
     slot.pending_free_ticks = ticks;
   } else {
-    note_gap(scope, t0 - state->tsc_base, 0, ticks);
+    note_gap(scope, key, 0, ticks);
   }
+  if (ticks >= state->outlier_ticks) record_outlier(scope, op, block, 0, caller, ticks);
+}
+
+// Whole body of a releasing hook; `block` is not null.
+template <class Real>
+HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real) {
+  ThreadState* state = hitch_thread_state;
+  if (HITCH_UNLIKELY(state == nullptr || state->guard != kIdle || !is_default(*state) ||
+                     !has_room(*state))) {
+    traced_free_any(state, op, block, caller, real);
+    return;
+  }
+  const HookScope scope(*state);
+  see_through_operator(*state, caller, op);
+  const std::uint64_t t0 = base::read_tsc();
+  write_release(*state, format::make_head(BufferKind::kFree, op, t0 - state->tsc_base), block,
+                caller);
+  real();
+  const std::uint64_t ticks = base::read_tsc() - t0;
+  format::ThreadSlot& slot = *state->slot;
+  count_timed(slot.free, ticks);
+  slot.pending_free_ticks = ticks;
   if (HITCH_UNLIKELY(ticks >= state->outlier_ticks))
     record_outlier(scope, op, block, 0, caller, ticks);
 }
@@ -236,25 +288,21 @@ HITCH_FAST void* traced_realloc(void* old_block, std::size_t size, std::uintptr_
   }
   const HookScope scope(*state);
   format::ThreadSlot& slot = *state->slot;
-  const std::uint32_t mode = state->mode;
-  if (HITCH_UNLIKELY((mode & kRecord) == 0)) {
-    if (HITCH_UNLIKELY(state->epoch !=
-                       state->header->frame_epoch.load(std::memory_order_relaxed))) {
-      flush_epoch(scope);
-    }
+  if (HITCH_UNLIKELY((state->mode & kRecord) == 0)) {
+    check_epoch(scope);
     void* block = real();
-    base::add_once(slot.realloc.buckets[0], 1);
+    count_untimed(slot.realloc);
     base::add_once(slot.realloc_bytes, size);
     return block;
   }
   const std::uint64_t t0 = now(*state);
-  record_release(scope, static_cast<std::uint64_t>(BufferKind::kReallocBegin), old_block, caller,
-                 t0);
+  record_release(scope, format::make_head(BufferKind::kReallocBegin, t0 - state->tsc_base),
+                 old_block, caller);
   void* block = real();
   const std::uint64_t t1 = now(*state);
-  const bool timed = (mode & kTimeAlloc) != 0;
+  const bool timed = (state->mode & kTimeAlloc) != 0;
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
-  count_call(slot.realloc, ticks, timed);
+  timed ? count_timed(slot.realloc, ticks) : count_untimed(slot.realloc);
   base::add_once(slot.realloc_bytes, size);
   BufferKind kind = BufferKind::kReallocMoved;
   const void* survivor = block;
@@ -264,8 +312,7 @@ HITCH_FAST void* traced_realloc(void* old_block, std::size_t size, std::uintptr_
   } else if (block == old_block) {
     kind = BufferKind::kReallocInPlace;
   }
-  record_alloc(scope, static_cast<std::uint64_t>(kind), Op::kRealloc, survivor, size, caller, t1,
-               ticks);
+  record_alloc(scope, format::make_head(kind, t1 - state->tsc_base), survivor, size, caller, ticks);
   return block;
 }
 
