@@ -98,7 +98,14 @@ void TraceWriter::redirect(std::unique_ptr<ByteSink> sink, const std::string& so
   sink_ = std::move(sink);
   written_ = 0;
   failed_ = false;
-  append_whole(so_far);
+  // Piece by piece, so that a sink that fills up keeps whole chunks.
+  for (std::size_t piece = 0; piece <= index_.size(); ++piece) {
+    const std::uint64_t end = piece < index_.size() ? index_[piece].offset : so_far.size();
+    if (!append_whole(so_far.substr(written_, end - written_))) {
+      index_.resize(piece > 0 ? piece - 1 : 0);
+      return;
+    }
+  }
 }
 
 bool TraceWriter::put_index() {
@@ -121,6 +128,7 @@ bool TraceWriter::put_index() {
 }
 
 void TraceWriter::finish(const format::trace::End& end) {
+  if (written_ < sizeof(format::FileHeader)) return;
   if (failed_) {
     failed_ = false;
     restart();

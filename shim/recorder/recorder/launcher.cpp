@@ -1,0 +1,66 @@
+#include "recorder/recorder/launcher.h"
+
+#include <fcntl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace hitch::recorder {
+
+InheritedSignals::InheritedSignals() {
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  for (std::size_t i = 0; i < std::size(kIgnored); ++i) {
+    sigaction(kIgnored[i], &ignore, &actions_[i]);
+  }
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  for (const int signal : {SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&blocked, signal);
+  sigprocmask(SIG_BLOCK, &blocked, &mask_);
+  descriptor_ = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void InheritedSignals::restore() const {
+  for (std::size_t i = 0; i < std::size(kIgnored); ++i) {
+    sigaction(kIgnored[i], &actions_[i], nullptr);
+  }
+  sigprocmask(SIG_SETMASK, &mask_, nullptr);
+}
+
+Launched launch(char* const* arguments, const std::string& socket_name,
+                const InheritedSignals& signals) {
+  Launched launched;
+  int error_pipe[2];
+  if (pipe2(error_pipe, O_CLOEXEC) != 0) {
+    launched.error = errno;
+    return launched;
+  }
+  setenv("HITCH_SOCKET", socket_name.c_str(), 1);
+  launched.pid = fork();
+  if (launched.pid == 0) {
+    signals.restore();
+    execvp(arguments[0], arguments);
+    const int error = errno;
+    const ssize_t written = write(error_pipe[1], &error, sizeof(error));
+    _exit(written == sizeof(error) ? 127 : 126);
+  }
+  if (launched.pid < 0) launched.error = errno;
+  close(error_pipe[1]);
+  int error = 0;
+  ssize_t got = 0;
+  do {
+    got = read(error_pipe[0], &error, sizeof(error));
+  } while (got < 0 && errno == EINTR);
+  close(error_pipe[0]);
+  if (got == sizeof(error)) {
+    waitpid(launched.pid, nullptr, 0);
+    launched.error = error;
+    launched.pid = -1;
+  }
+  return launched;
+}
+
+}  // namespace hitch::recorder
