@@ -20,10 +20,10 @@ enum class Launch : std::uint8_t {
 struct RunSpec {
   std::vector<std::string> command;  // a name without a slash is a target program
   Launch launch = Launch::kRun;
-  std::vector<std::string> run_flags;              // of hitchtrace run
-  std::map<std::string, std::string> environment;  // added to the test's own
-  std::vector<std::string> preload_before;         // of the shim in LD_PRELOAD
-  std::vector<std::string> preload_beneath;        // after it
+  std::vector<std::string> run_flags = {};              // of hitchtrace run
+  std::map<std::string, std::string> environment = {};  // added to the test's own
+  std::vector<std::string> preload_before = {};         // of the shim in LD_PRELOAD
+  std::vector<std::string> preload_beneath = {};        // after it
   bool target = true;        // HITCH_TARGET names the program: its trace is written at once
   bool expect_trace = true;  // kBare waits for one, 10 s at most
   bool count = false;        // let count_calls watch from beneath

@@ -1,0 +1,70 @@
+// Every level and every way of timing counts the same calls.
+#include <gtest/gtest.h>
+
+#include "support/trace_facts.h"
+
+namespace hitch::support {
+namespace {
+
+struct Setting {
+  const char* name;
+  std::vector<std::string> flags;
+  bool timed;
+};
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
+class Levels : public testing::TestWithParam<Setting> {};
+
+TEST_P(Levels, CountExactly) {
+  const RunResult run =
+      run_target({.command = {"threads_exact"}, .run_flags = GetParam().flags, .count = true});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  ASSERT_TRUE(run.counted);
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  const CallTotals counters = counter_totals(trace);
+  EXPECT_EQ(counters.allocs, run.counted->allocs);
+  EXPECT_EQ(counters.frees, run.counted->frees);
+  EXPECT_EQ(counters.reallocs, run.counted->reallocs);
+  EXPECT_EQ(dropped(trace), 0u);
+  const CallTotals frames = frame_totals(trace);
+  EXPECT_EQ(frames.allocs, run.counted->allocs);
+  EXPECT_EQ(frames.frees, run.counted->frees);
+  EXPECT_EQ(frames.reallocs, run.counted->reallocs);
+  std::uint64_t alloc_ticks = 0;
+  for (const auto& [thread, counter] : trace.counters) alloc_ticks += counter.alloc_ticks;
+  EXPECT_EQ(alloc_ticks > 0, GetParam().timed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Settings, Levels,
+                         testing::Values(Setting{"count", {"--level", "count"}, false},
+                                         Setting{"time", {"--level", "time"}, true},
+                                         Setting{"trace", {"--level", "trace"}, true},
+                                         Setting{"time_alloc", {"--time", "alloc"}, true},
+                                         Setting{"time_none", {"--time", "none"}, false}),
+                         [](const auto& test) { return test.param.name; });
+
+// A pool far too small for 10 million calls: what is lost is counted, sums stay exact, the game
+// finishes.
+TEST(LevelsTest, AnOverwhelmedRecorderLosesNothingFromTheSums) {
+  const RunResult run =
+      run_target({.command = {"threads_exact"}, .run_flags = {"--buffer", "1"}, .count = true});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  ASSERT_TRUE(run.counted);
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  const CallTotals counters = counter_totals(trace);
+  EXPECT_EQ(counters.allocs, run.counted->allocs);
+  EXPECT_EQ(counters.frees, run.counted->frees);
+  EXPECT_EQ(counters.reallocs, run.counted->reallocs);
+  std::uint64_t recorded = 0;
+  for (const auto& [thread, counter] : trace.counters) recorded += counter.recorded;
+  EXPECT_EQ(recorded + dropped(trace), counters.allocs + counters.frees + counters.reallocs);
+  std::uint64_t in_gaps = 0;
+  for (const auto& gap : trace.gaps) in_gaps += gap.events;
+  EXPECT_EQ(in_gaps, dropped(trace));
+  EXPECT_EQ(trace.repair.malformed, 0u);
+}
+
+}  // namespace
+}  // namespace hitch::support
