@@ -1,0 +1,29 @@
+#include "viewer/app/dump_command.h"
+
+#include <ostream>
+
+#include "viewer/load/trace_reader.h"
+#include "viewer/render/record_dump.h"
+
+namespace hitch::app {
+
+int dump_command(const DumpOptions& options, std::ostream& out, std::ostream& errors) {
+  auto source = load::open_file(options.trace);
+  if (!source) {
+    errors << "hitchtrace: " << options.trace << " " << source.error().sentence() << '\n';
+    return 1;
+  }
+  auto reader = load::TraceReader::open(*source);
+  if (!reader) {
+    errors << "hitchtrace: " << options.trace << " " << reader.error().sentence() << '\n';
+    return 1;
+  }
+  render::write_dump(
+      *reader, options.json ? render::DumpFormat::kJsonLines : render::DumpFormat::kText, out);
+  for (const std::string& warning : reader->warnings()) {
+    errors << "hitchtrace: warning: " << warning << '\n';
+  }
+  return 0;
+}
+
+}  // namespace hitch::app

@@ -1,0 +1,93 @@
+#include "viewer/app/report_command.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "viewer/analyse/report.h"
+#include "viewer/app/site_namer.h"
+#include "viewer/load/trace_reader.h"
+#include "viewer/render/json_report.h"
+#include "viewer/render/summary.h"
+#include "viewer/render/text_report.h"
+
+namespace hitch::app {
+namespace {
+
+constexpr unsigned kUsualWidth = 80;
+constexpr unsigned kMostUsefulWidth = 160;
+
+int descriptor_of(const std::ostream& out) {
+  if (&out == &std::cout) return STDOUT_FILENO;
+  if (&out == &std::cerr) return STDERR_FILENO;
+  return -1;
+}
+
+bool set(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+bool locale_is_utf8() {
+  for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    if (!set(variable)) continue;
+    const std::string value = std::getenv(variable);
+    return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos ||
+           value.find("utf-8") != std::string::npos;
+  }
+  return false;
+}
+
+render::Style style_for(const ReportOptions& options, const std::ostream& out) {
+  render::Style style;
+  const int descriptor = descriptor_of(out);
+  const bool terminal = descriptor >= 0 && isatty(descriptor) != 0;
+  const char* kind = std::getenv("TERM");
+  const bool dumb = kind != nullptr && std::strcmp(kind, "dumb") == 0;
+  style.colour = options.colour == Colour::kAlways ||
+                 (options.colour == Colour::kAuto && terminal && !dumb && !set("NO_COLOR"));
+  style.unicode = locale_is_utf8();
+  style.width = options.width;
+  winsize size{};
+  if (style.width == 0 && terminal && ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
+    style.width = std::min<unsigned>(size.ws_col, kMostUsefulWidth);
+  }
+  if (style.width == 0) style.width = kUsualWidth;
+  return style;
+}
+
+}  // namespace
+
+int report_command(const ReportOptions& options, std::ostream& out, std::ostream& errors) {
+  const auto fail = [&](const load::LoadError& error) {
+    errors << "hitchtrace: " << options.trace << " " << error.sentence() << '\n';
+    return 1;
+  };
+  auto source = load::open_file(options.trace);
+  if (!source) return fail(source.error());
+  auto reader = load::TraceReader::open(*source);
+  if (!reader) return fail(reader.error());
+  const analyse::Report report = analyse::build_report(
+      *reader, {options.budget_ms, options.hitch_ms, options.hitch_mad}, {options.top});
+  SiteNamer namer(report.trace, options.symbols, options.debuginfod);
+  render::SiteNames names(report.trace, namer.function());
+  if (options.json) {
+    render::json_report(report, options.trace, options.top, names, out);
+  } else if (options.summary) {
+    out << render::summary_text(report, options.trace, style_for(options, out), names);
+  } else {
+    out << render::text_report(report, options.trace, style_for(options, out), options.top, names);
+  }
+  out.flush();
+  for (const std::string& warning : report.trace.warnings) {
+    errors << "hitchtrace: warning: " << warning << '\n';
+  }
+  for (const std::string& note : namer.notes()) errors << "hitchtrace: note: " << note << '\n';
+  return 0;
+}
+
+}  // namespace hitch::app

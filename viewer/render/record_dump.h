@@ -1,0 +1,16 @@
+// Every record of a trace as text or JSON lines, straight from records.def. The text is what golden
+// tests compare: one line a record, `Kind field=value ...`, in file order; texts quoted as in JSON,
+// bytes in hex, times and durations in ticks.
+#pragma once
+#include <iosfwd>
+
+#include "viewer/load/trace_reader.h"
+
+namespace hitch::render {
+
+enum class DumpFormat { kText, kJsonLines };
+
+// Stops early when `out` fails.
+void write_dump(load::TraceReader& reader, DumpFormat format, std::ostream& out);
+
+}  // namespace hitch::render
