@@ -28,4 +28,10 @@ HITCH_FAST unsigned long stack_pointer() {
   return sp;
 }
 
+// Address of the word that holds the return address of the function this is inlined into: unique
+// among the calls that are alive, and unchanged for as long as the call is.
+HITCH_FAST unsigned long return_slot() {
+  return reinterpret_cast<unsigned long>(__builtin_frame_address(0)) + sizeof(void*);
+}
+
 }  // namespace hitch::base

@@ -8,9 +8,12 @@ namespace hitch::record {
 
 class HookScope {
  public:
-  // Precondition: state.guard == kIdle (try_enter or open_slow said so).
-  HITCH_FAST explicit HookScope(ThreadState& state) : state_(state) {
-    state.guard = base::stack_pointer();
+  // Precondition: state.guard == kIdle (enter() said so). `slot` is the return slot of the exported
+  // function.
+  HITCH_FAST explicit HookScope(ThreadState& state, std::uintptr_t slot = base::return_slot())
+      : state_(state) {
+    state.guard_return = *reinterpret_cast<const std::uintptr_t*>(slot);
+    state.guard = slot;
     base::signal_fence();
   }
   HITCH_FAST ~HookScope() {

@@ -153,19 +153,30 @@ ThreadState* attach() {
   return recording ? attach_thread(*g_process) : nullptr;
 }
 
+// Has the hook that set the guard returned without ending its scope (longjmp)? `slot` belongs to a
+// hook that is entered now, on the same thread. Two live calls never share a slot, a live one keeps
+// its return address, and on one stack the newer call is the lower one.
+bool was_left(const ThreadState& state, std::uintptr_t slot) {
+  const std::uintptr_t guard = state.guard;
+  if (slot == guard) return true;
+  std::uintptr_t now_there = 0;
+  if (!read_own_word(guard, now_there)) return false;
+  if (now_there != state.guard_return) return true;
+  return slot > guard && on_same_stack(slot, guard);
+}
+
 }  // namespace
 
-ThreadState* open_slow() {
+ThreadState* open_slow(std::uintptr_t slot) {
   ThreadState* state = hitch_thread_state;
   if (state == nullptr) return attach();
   const std::uintptr_t guard = state->guard;
+  if (guard == kIdle) return state;
   if (guard == 0) {
     hitch_thread_state = nullptr;
     return attach();
   }
-  const std::uintptr_t sp = base::stack_pointer();
-  if (sp <= guard || !on_same_stack(sp, guard)) return nullptr;
-  // The scope at `guard` has returned without its destructor: longjmp.
+  if (!was_left(*state, slot)) return nullptr;
   base::add_once(state->slot->abandoned_calls, state->own == 0 ? 1 : 0);
   state->own = 0;
   state->guard = kIdle;
@@ -248,8 +259,8 @@ void record_alloc_slow(const HookScope& scope, std::uint64_t head, const void* b
                 ticks < kMost ? ticks : kMost);
   }
   if (ticks >= state.outlier_ticks) {
-    record_outlier(scope, plain ? static_cast<Op>(kind & 0x0f) : Op::kRealloc, block, size, caller,
-                   ticks);
+    record_outlier(scope, plain ? static_cast<Op>(kind & 0x0f) : Op::kRealloc,
+                   reinterpret_cast<std::uintptr_t>(block), size, caller, ticks);
   }
 }
 
@@ -268,7 +279,7 @@ bool append(const HookScope& scope, const std::uint64_t* words, unsigned count) 
   return true;
 }
 
-void record_outlier(const HookScope& scope, Op op, const void* block, std::size_t size,
+void record_outlier(const HookScope& scope, Op op, std::uintptr_t block, std::size_t size,
                     std::uintptr_t caller, std::uint64_t ticks) {
   ThreadState& state = scope.state();
   struct {
@@ -276,7 +287,7 @@ void record_outlier(const HookScope& scope, Op op, const void* block, std::size_
     std::uintptr_t entries[format::kMaxStackEntries];
   } out;
   out.record.head = format::make_head(BufferKind::kOutlier, now(state) - state.tsc_base);
-  out.record.block = reinterpret_cast<std::uint64_t>(block);
+  out.record.block = block;
   out.record.caller_op = (caller & format::kAddressMask) | static_cast<std::uint64_t>(op) << 48;
   out.record.size = size;
   out.record.duration = ticks;

@@ -36,12 +36,14 @@ extern "C" {
 [[gnu::visibility("hidden")]] extern constinit std::uintptr_t hitch_plumbing_bytes;
 }
 
-// The thread's state if it may record after all, else nullptr: see count_untracked.
-HITCH_SLOW ThreadState* open_slow();
+// The thread's state if it may record after all, else nullptr: see count_untracked. `slot` is the
+// return slot of the hook that asks.
+HITCH_SLOW ThreadState* open_slow(std::uintptr_t slot);
 HITCH_SLOW void note_gap(const HookScope& scope, std::uint64_t key, std::uint64_t bytes,
                          std::uint64_t ticks);
-HITCH_SLOW void record_outlier(const HookScope& scope, Op op, const void* block, std::size_t size,
-                               std::uintptr_t caller, std::uint64_t ticks);
+// `block` is an address only: a released block's pointer is no pointer any more.
+HITCH_SLOW void record_outlier(const HookScope& scope, Op op, std::uintptr_t block,
+                               std::size_t size, std::uintptr_t caller, std::uint64_t ticks);
 // Writes an allocation or the outcome of a realloc whatever its values, and the outlier if it is
 // one. `head` is word 0 of the record.
 HITCH_SLOW void record_alloc_slow(const HookScope& scope, std::uint64_t head, const void* block,
@@ -64,10 +66,10 @@ HITCH_FAST std::uint64_t now(const ThreadState& state) {
 }
 
 // The calling thread's state when it may record, else nullptr.
-HITCH_FAST ThreadState* enter() {
+HITCH_FAST ThreadState* enter(std::uintptr_t slot = base::return_slot()) {
   ThreadState* state = hitch_thread_state;
   if (HITCH_LIKELY(state != nullptr && state->guard == kIdle)) return state;
-  return open_slow();
+  return open_slow(slot);
 }
 
 HITCH_FAST void publish(ThreadState& state, std::uint64_t* next) {
@@ -169,21 +171,21 @@ HITCH_FAST void check_epoch(const HookScope& scope) {
 }
 
 template <class Real>
-[[gnu::noinline]] void* traced_alloc_any(ThreadState* state, Op op, std::size_t size,
+[[gnu::noinline]] void* traced_alloc_any(std::uintptr_t slot, Op op, std::size_t size,
                                          std::uintptr_t caller, Real real) {
-  if (state == nullptr || state->guard != kIdle) state = open_slow();
+  ThreadState* state = enter(slot);
   if (state == nullptr) {
     void* block = real();
     count_untracked(Call::kAlloc, size);
     return block;
   }
-  const HookScope scope(*state);
-  format::ThreadSlot& slot = *state->slot;
+  const HookScope scope(*state, slot);
+  format::ThreadSlot& counters = *state->slot;
   if ((state->mode & kRecord) == 0) {
     check_epoch(scope);
     void* block = real();
-    count_untimed(slot.alloc);
-    base::add_once(slot.alloc_bytes, size);
+    count_untimed(counters.alloc);
+    base::add_once(counters.alloc_bytes, size);
     return block;
   }
   see_through_operator(*state, caller, op);
@@ -192,8 +194,8 @@ template <class Real>
   void* block = real();
   const std::uint64_t t1 = now(*state);
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
-  timed ? count_timed(slot.alloc, ticks) : count_untimed(slot.alloc);
-  base::add_once(slot.alloc_bytes, size);
+  timed ? count_timed(counters.alloc, ticks) : count_untimed(counters.alloc);
+  base::add_once(counters.alloc_bytes, size);
   record_alloc(scope, format::make_head(BufferKind::kAlloc, op, t1 - state->tsc_base), block, size,
                caller, ticks);
   return block;
@@ -204,7 +206,7 @@ template <class Real>
 HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Real real) {
   ThreadState* state = hitch_thread_state;
   if (HITCH_UNLIKELY(state == nullptr || state->guard != kIdle || !is_default(*state))) {
-    return traced_alloc_any(state, op, size, caller, real);
+    return traced_alloc_any(base::return_slot(), op, size, caller, real);
   }
   const HookScope scope(*state);
   see_through_operator(*state, caller, op);
@@ -220,37 +222,38 @@ HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Re
 }
 
 template <class Real>
-[[gnu::noinline]] void traced_free_any(ThreadState* state, Op op, void* block,
+[[gnu::noinline]] void traced_free_any(std::uintptr_t slot, Op op, void* block,
                                        std::uintptr_t caller, Real real) {
-  if (state == nullptr || state->guard != kIdle) state = open_slow();
+  ThreadState* state = enter(slot);
   if (state == nullptr) {
     count_untracked(Call::kFree, 0);
     real();
     return;
   }
-  const HookScope scope(*state);
-  format::ThreadSlot& slot = *state->slot;
+  const HookScope scope(*state, slot);
+  format::ThreadSlot& counters = *state->slot;
   if ((state->mode & kRecord) == 0) {
     check_epoch(scope);
-    count_untimed(slot.free);
+    count_untimed(counters.free);
     real();
     return;
   }
   see_through_operator(*state, caller, op);
   const std::uint64_t t0 = now(*state);
   const std::uint64_t key = t0 - state->tsc_base;
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
   const bool written =
       record_release(scope, format::make_head(BufferKind::kFree, op, key), block, caller);
   real();
   const bool timed = (state->mode & kTimeFree) != 0;
   const std::uint64_t ticks = timed ? now(*state) - t0 : 0;
-  timed ? count_timed(slot.free, ticks) : count_untimed(slot.free);
+  timed ? count_timed(counters.free, ticks) : count_untimed(counters.free);
   if (written) {
-    slot.pending_free_ticks = ticks;
+    counters.pending_free_ticks = ticks;
   } else {
     note_gap(scope, key, 0, ticks);
   }
-  if (ticks >= state->outlier_ticks) record_outlier(scope, op, block, 0, caller, ticks);
+  if (ticks >= state->outlier_ticks) record_outlier(scope, op, address, 0, caller, ticks);
 }
 
 // Whole body of a releasing hook; `block` is not null.
@@ -259,11 +262,12 @@ HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real
   ThreadState* state = hitch_thread_state;
   if (HITCH_UNLIKELY(state == nullptr || state->guard != kIdle || !is_default(*state) ||
                      !has_room(*state))) {
-    traced_free_any(state, op, block, caller, real);
+    traced_free_any(base::return_slot(), op, block, caller, real);
     return;
   }
   const HookScope scope(*state);
   see_through_operator(*state, caller, op);
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
   const std::uint64_t t0 = base::read_tsc();
   write_release(*state, format::make_head(BufferKind::kFree, op, t0 - state->tsc_base), block,
                 caller);
@@ -273,7 +277,7 @@ HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real
   count_timed(slot.free, ticks);
   slot.pending_free_ticks = ticks;
   if (HITCH_UNLIKELY(ticks >= state->outlier_ticks))
-    record_outlier(scope, op, block, 0, caller, ticks);
+    record_outlier(scope, op, address, 0, caller, ticks);
 }
 
 // Whole body of a reallocating hook; `old_block` is not null.

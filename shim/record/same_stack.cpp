@@ -1,5 +1,7 @@
 #include "record/same_stack.h"
 
+#include <sys/uio.h>
+
 #include <csignal>
 
 #include "base/syscall.h"
@@ -42,6 +44,13 @@ bool find_mapping(std::uintptr_t address, std::uintptr_t& start, std::uintptr_t&
 }
 
 }  // namespace
+
+bool read_own_word(std::uintptr_t address, std::uintptr_t& value) {
+  iovec local{&value, sizeof value};
+  iovec remote{reinterpret_cast<void*>(address), sizeof value};
+  return base::system_call(SYS_process_vm_readv, base::system_call(SYS_getpid), base::word(&local),
+                           1, base::word(&remote), 1) == static_cast<long>(sizeof value);
+}
 
 bool on_same_stack(std::uintptr_t sp, std::uintptr_t other) {
   stack_t alternate{};

@@ -9,4 +9,8 @@ namespace hitch::record {
 // for paths that are taken at most once per accident.
 bool on_same_stack(std::uintptr_t sp, std::uintptr_t other);
 
+// Reads one word of this process without faulting. False when it is not mapped, or the system call
+// is barred.
+bool read_own_word(std::uintptr_t address, std::uintptr_t& value);
+
 }  // namespace hitch::record

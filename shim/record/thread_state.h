@@ -20,7 +20,7 @@ enum ModeBits : std::uint32_t {
 };
 
 struct alignas(64) ThreadState {
-  // kIdle, or the stack pointer of the hook that runs. A later hook entry above it on the same
+  // kIdle, or. A later hook entry above it on the same
   // stack proves that the scope was left by longjmp.
   std::uintptr_t guard;
   std::uint64_t* write;        // next free word of the chunk
@@ -37,6 +37,7 @@ struct alignas(64) ThreadState {
   std::uintptr_t note_caller;
   std::uintptr_t note_sp;
   std::uint64_t note_op;
+  std::uintptr_t guard_return;  // the return address at `guard` when the hook began
   format::SharedHeader* header;
   std::uint64_t* end;      // past the chunk's last word
   std::uint32_t chunk;     // format::ChunkId being written
