@@ -127,7 +127,7 @@ const char* verdict_label(Verdict verdict) {
       "allocator",
       "page faults",
       "allocator and page faults",
-      "waiting for memory work elsewhere",
+      "waiting: memory elsewhere",
       "waiting for files",
       "waiting",
       "preempted",
@@ -193,8 +193,8 @@ std::string verdict_counts(const std::vector<Hitch>& hitches) {
   for (const auto& [count, verdict] : counts) {
     if (count == 0) break;
     if (!text.empty()) text += ", ";
-    text += count_text(static_cast<std::uint64_t>(count)) + " " +
-            verdict_label(static_cast<Verdict>(verdict));
+    text += verdict_label(static_cast<Verdict>(verdict));
+    text += " " + count_text(static_cast<std::uint64_t>(count));
   }
   return text;
 }

@@ -7,7 +7,7 @@
 
 namespace hitch::render {
 
-// "allocator", "waiting for other threads' memory work", "not memory": for lists and counts.
+// "allocator", "waiting: memory elsewhere", "not memory": for lists and counts.
 const char* verdict_label(analyse::Verdict verdict);
 const char* part_label(analyse::Part part);
 
@@ -16,7 +16,7 @@ const char* part_label(analyse::Part part);
 std::string cause_sentence(const analyse::Report& report, const analyse::Hitch& hitch,
                            const SiteNames& names);
 
-// "12 hitches: 7 allocator, 3 page faults, 2 not memory", most frequent first.
+// "allocator 7, page faults 3, not memory 2", most frequent first.
 std::string verdict_counts(const std::vector<analyse::Hitch>& hitches);
 
 }  // namespace hitch::render

@@ -33,7 +33,8 @@ std::string headline(const Page& page, const Report& report, const Hitch& hitch,
   } else {
     text += ms_text(hitch.balance.wall) + " ms (usually " + ms_text(hitch.usual.wall) + ")  ";
   }
-  return text + page.paint(verdict_ink(hitch.verdict), verdict_label(hitch.verdict));
+  const std::size_t room = page.width() - std::min(page.width(), columns_of(text));
+  return text + page.paint(verdict_ink(hitch.verdict), fit(verdict_label(hitch.verdict), room));
 }
 
 void write_balance(Page& page, const Report& report, const Hitch& hitch) {
@@ -173,41 +174,34 @@ void write_hitch(Page& page, const Report& report, const Hitch& hitch, std::size
                  SiteNames& names) {
   page.line();
   page.line(headline(page, report, hitch, rank));
-  page.wrap(kIndent, kIndent, cause_sentence(report, hitch, names) + ".");
+  std::string sentence = cause_sentence(report, hitch, names) + ".";
+  if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 32);
+  page.wrap(kIndent, kIndent, sentence);
   write_balance(page, report, hitch);
   write_outlier(page, report, hitch, names);
   write_sites(page, report, hitch, names);
   write_remarks(page, report, hitch);
 }
 
-void write_hitch_brief(Page& page, const Report& report, const Hitch& hitch, std::size_t rank,
-                       std::size_t lines, SiteNames& names) {
+void write_hitch_brief(Page& page, const Report& report, const Hitch& hitch, std::size_t rank) {
   page.line(headline(page, report, hitch, rank));
-  if (lines < 2) return;
-  Page draft(page.style());
-  draft.wrap(kIndent, kIndent, cause_sentence(report, hitch, names));
-  // What does not fit is cut at the last line's end.
-  std::string text = draft.text();
-  std::size_t at = 0;
-  for (std::size_t line = 1; line < lines && at < text.size(); ++line) {
-    const std::size_t end = text.find('\n', at);
-    std::string piece = text.substr(at, end - at);
-    at = end + 1;
-    if (line + 1 == lines && at < text.size()) piece = fit(piece, page.width() - 3) + " ..";
-    page.line(piece);
-  }
 }
 
-void write_window(Page& page, const Report& report, const analyse::WindowCost& window,
-                  std::size_t rank, SiteNames& names) {
+void write_window_brief(Page& page, const Report& report, const analyse::WindowCost& window,
+                        std::size_t rank) {
   const model::Frame& frame = report.trace.frames[window.frame.index()];
-  const analyse::FrameSums sums = analyse::sums_of(report.trace, window.frame);
-  page.line();
   page.line(pad_left(std::to_string(rank), 2) + "  " +
             page.paint(Ink::kBold, "window " + count_text(frame.number)) + " " +
             since_start(report, frame) + ": " +
             (report.measures.calls_timed ? duration_text(window.allocator_ns) + " in the allocator"
                                          : std::string("calls not timed")));
+}
+
+void write_window(Page& page, const Report& report, const analyse::WindowCost& window,
+                  std::size_t rank, SiteNames& names) {
+  const analyse::FrameSums sums = analyse::sums_of(report.trace, window.frame);
+  page.line();
+  write_window_brief(page, report, window, rank);
   std::string text = count_text(sums.allocs) + " allocations of " +
                      bytes_text(static_cast<double>(sums.bytes)) + ", " +
                      count_text(window.faults) + " page faults";

@@ -10,9 +10,11 @@ namespace hitch::render {
 void write_hitch(Page& page, const analyse::Report& report, const analyse::Hitch& hitch,
                  std::size_t rank, SiteNames& names);
 
-// Headline and reason alone, in at most `lines` lines.
+// The headline alone.
 void write_hitch_brief(Page& page, const analyse::Report& report, const analyse::Hitch& hitch,
-                       std::size_t rank, std::size_t lines, SiteNames& names);
+                       std::size_t rank);
+void write_window_brief(Page& page, const analyse::Report& report,
+                        const analyse::WindowCost& window, std::size_t rank);
 
 void write_window(Page& page, const analyse::Report& report, const analyse::WindowCost& window,
                   std::size_t rank, SiteNames& names);

@@ -313,6 +313,17 @@ Json heaps_json(const Report& report) {
   return heaps;
 }
 
+Json tags_json(const Report& report) {
+  Json tags = Json::array();
+  for (const auto& [text, sum] : report.trace.tags) {
+    tags.push_back({{"tag", printable(report.trace.text(text))},
+                    {"calls", sum.calls},
+                    {"bytes", sum.bytes},
+                    {"ms", ms(report.trace.clock.ns(sum.ticks))}});
+  }
+  return tags;
+}
+
 Json end_json(const Report& report) {
   if (!report.trace.end) return nullptr;
   return {{"reason", report.trace.end->reason},
@@ -349,6 +360,7 @@ void json_report(const Report& report, const std::string& file, std::size_t top,
   json["windows"] = windows_json(report, top, names);
   json["call_sites"] = call_sites_json(report, top, names);
   json["heaps"] = heaps_json(report);
+  json["tags"] = tags_json(report);
   json["totals"] = totals_json(report);
   json["overhead"] = overhead_json(report);
   json["losses"] = losses_json(report);

@@ -43,7 +43,8 @@ Sparkline sparkline_of(const analyse::Report& report, const Page& page, std::siz
   for (std::size_t column = width - 1; column-- > 0;) {
     if (longest[column] == 0) longest[column] = longest[column + 1];
   }
-  line.full_ns = std::max(1.0, std::min(report.stats.wall.max, 4 * report.stats.wall.p50));
+  line.full_ns = std::max(
+      1.0, std::clamp(report.stats.wall.max, 2 * report.stats.wall.p50, 4 * report.stats.wall.p50));
   std::string marks(width, ' ');
   const auto mark = [&](const std::vector<analyse::Hitch>& hitches, char sign) {
     for (const analyse::Hitch& hitch : hitches) marks[column_of_frame[hitch.frame.index()]] = sign;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "viewer/render/hitch_text.h"
-#include "viewer/render/text_report.h"
+#include "viewer/render/report_pieces.h"
 #include "viewer/render/units.h"
 
 namespace hitch::render {
@@ -49,7 +49,11 @@ std::string summary_text(const analyse::Report& report, const std::string& file,
   const std::vector<analyse::Hitch>& play = report.hitches.play;
   // The worst one is told above already.
   for (std::size_t i = 1; i < play.size() && room_in(page, foot_lines) > 0; ++i) {
-    write_hitch_brief(page, report, play[i], i + 1, 1, names);
+    write_hitch_brief(page, report, play[i], i + 1);
+  }
+  for (std::size_t i = 0; i < report.windows.size() && i < 5 && room_in(page, foot_lines) > 0;
+       ++i) {
+    write_window_brief(page, report, report.windows[i], i + 1);
   }
   if (sites) {
     page.line(site_table_head(page, report));

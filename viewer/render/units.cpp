@@ -34,6 +34,7 @@ std::string count_text(std::uint64_t value) {
 }
 
 std::string count_text(double value) {
+  if (value > 0 && value < 0.05) return "<0.1";
   if (value < 100 && value != std::floor(value)) return fixed(value, 1);
   return count_text(static_cast<std::uint64_t>(std::llround(std::max(0.0, std::min(value, 9e18)))));
 }
