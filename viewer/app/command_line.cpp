@@ -1,6 +1,7 @@
 #include "viewer/app/command_line.h"
 
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <memory>
 #include <ostream>
 
@@ -19,27 +20,30 @@ namespace {
 
 constexpr const char* kExamples =
     "Examples:\n"
-    "  hitchtrace run -- ./game --its --args      record; one screen when the game ends\n"
-    "  hitchtrace run -- %command%                the same as a Steam launch option\n"
-    "  hitchtrace run --level count -- ./game     exact counts only, the cheapest level\n"
-    "  hitchtrace report game.hitch               which frames hitched, why, and who called\n"
-    "  hitchtrace report --json game.hitch | jq   the same for scripts\n"
+    "  hitchtrace run -- ./game --its --args     record; one screen at the end\n"
+    "  hitchtrace run -- %command%               the same as a Steam launch option\n"
+    "  hitchtrace run --level count -- ./game    exact counts only, the cheapest\n"
+    "  hitchtrace report game.hitch              which frames hitched, why, and who\n"
+    "  hitchtrace report --json game.hitch       the same for scripts\n"
     "\n"
-    "Without the command: LD_PRELOAD=libhitchtrace.so ./game, options as HITCH_* variables.\n"
+    "Without the command: LD_PRELOAD=libhitchtrace.so ./game, options as HITCH_*\n"
+    "variables.\n"
+    "\n"
     "Exit status: 0, 1 a recording cannot be read, 2 wrong usage; of run: the game's\n"
-    "(128 + N after signal N), 127 not found, 126 not executable, 125 hitchtrace failed.";
+    "(128 + N after signal N), 127 not found, 126 not executable, 125 hitchtrace\n"
+    "itself failed.";
 
 constexpr const char* kRunExamples =
     "The game's own output is left alone; hitchtrace speaks on standard error.\n"
-    "Every option can also be set by its variable (--level by HITCH_LEVEL, and so on).\n"
+    "Every option can also be set by its variable: --level by HITCH_LEVEL.\n"
     "\n"
     "Examples:\n"
     "  hitchtrace run -- ./game --fullscreen\n"
     "  hitchtrace run -o before.hitch --log - -- ./game\n"
     "  hitchtrace run --target 'game-*' -- ./launcher.sh\n"
     "\n"
-    "Exit status: the game's (128 + N after signal N); 127 not found, 126 not executable,\n"
-    "125 hitchtrace itself failed.";
+    "Exit status: the game's (128 + N after signal N); 127 not found, 126 not\n"
+    "executable, 125 hitchtrace itself failed.";
 
 constexpr const char* kReportExamples =
     "Examples:\n"
@@ -87,6 +91,23 @@ void add_table_options(CLI::App& command, Parsed& parsed) {
   }
 }
 
+std::string above_zero(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return *end == '\0' && value > 0 ? "" : "'" + text + "' is not a number above 0";
+}
+
+std::string not_negative(const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  return *end == '\0' && value >= 0 ? "" : "'" + text + "' is not a number from 0 on";
+}
+
+std::string colour_word(const std::string& text) {
+  const bool known = text == "auto" || text == "always" || text == "never";
+  return known ? "" : "'" + text + "' is neither auto, always nor never";
+}
+
 void add_run(CLI::App& app, Parsed& parsed) {
   CLI::App* run = app.add_subcommand("run", "Record a game and show one screen when it ends");
   run->footer(kRunExamples);
@@ -106,16 +127,16 @@ void add_report(CLI::App& app, Parsed& parsed) {
   report->add_flag("--summary", options.summary, "one screen, as at the end of run");
   report->add_option("--budget", options.budget_ms, "frames longer than this are the hitches")
       ->type_name("MILLISECONDS")
-      ->check(CLI::PositiveNumber);
+      ->check(above_zero);
   report
       ->add_option("--hitch-ms", options.hitch_ms,
                    "a hitch exceeds the median around it by at least this")
       ->type_name("MILLISECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
   report
       ->add_option("--hitch-mad", options.hitch_mad, "and by this many median absolute deviations")
       ->type_name("FACTOR")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative);
   report->add_option("--top", options.top, "hitches and call sites shown; 0: all (default: 10)")
       ->type_name("COUNT");
   report
@@ -129,7 +150,7 @@ void add_report(CLI::App& app, Parsed& parsed) {
       ->add_option("--color,--colour", parsed.colour,
                    "auto|always|never; auto honours NO_COLOR (default: auto)")
       ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->check(colour_word);
   report->add_option("--width", options.width, "columns (default: the terminal's, else 80)")
       ->type_name("COLUMNS");
 }
@@ -173,6 +194,14 @@ std::vector<std::string> option_names(const CLI::App& command) {
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string meant = closest_word(word, candidates);
   return meant.empty() ? "." : ": did you mean '" + meant + "'?";
+}
+
+// CLI11 says "Could not convert: --top = x".
+std::string not_a_number(const std::string& text) {
+  const std::size_t name = text.find("--");
+  const std::size_t value = text.find(" = ");
+  if (name == std::string::npos || value == std::string::npos || value < name) return text + '.';
+  return text.substr(name, value - name) + ": '" + text.substr(value + 3) + "' is not a number.";
 }
 
 struct Split {
@@ -220,12 +249,14 @@ class CommandLine {
     app_.name("hitchtrace");
     app_.footer(kExamples);
     app_.require_subcommand(1);
+    app_.set_help_flag("-h,--help", "show this help");
     app_.formatter(std::make_shared<HelpText>());
     add_run(app_, parsed_);
     add_report(app_, parsed_);
     add_dump(app_, parsed_);
     add_recover(app_, parsed_);
     app_.add_subcommand("version", "Version of this command and of the files it reads");
+    for (CLI::App* one : commands()) one->group("Commands");
     app_.set_version_flag("--version", std::string(), "the same as the command version");
   }
 
@@ -292,8 +323,11 @@ class CommandLine {
     } catch (const CLI::CallForHelp&) {
       out_ << command.help();
       return 0;
+    } catch (const CLI::ConversionError& error) {
+      return fail(not_a_number(error.what()), usage);
     } catch (const CLI::ParseError& error) {
-      return fail(name + ": " + error.what() + ".", usage);
+      const std::string text = error.what();
+      return fail((text.starts_with("--") ? text : name + ": " + text) + ".", usage);
     }
     if (!parsed_.wrong_value.empty()) return fail(parsed_.wrong_value, usage);
     if (name == "version") return version();

@@ -33,6 +33,8 @@ std::string row(const std::string& name, const std::string& description) {
 
 }  // namespace
 
+HelpText::HelpText() { label("Positionals", "Arguments"); }
+
 std::string HelpText::make_usage(const CLI::App* command, std::string) const {
   const std::string name = command->get_name();
   if (name == "hitchtrace") return "\nUsage: hitchtrace COMMAND [OPTIONS]\n";
@@ -42,7 +44,8 @@ std::string HelpText::make_usage(const CLI::App* command, std::string) const {
 }
 
 std::string HelpText::make_description(const CLI::App* command) const {
-  return command->get_description() + ".\n";
+  const std::string text = command->get_description();
+  return text + (text.ends_with('.') ? "\n" : ".\n");
 }
 
 std::string HelpText::make_option(const CLI::Option* option, bool is_positional) const {
@@ -54,7 +57,9 @@ std::string HelpText::make_option(const CLI::Option* option, bool is_positional)
     name += is_negation ? " | --" : name.empty() ? "--" : ", --";
     name += one;
   }
-  if (option->get_items_expected_max() > 0) name += ' ' + option->get_type_name();
+  // CLI11 appends the names of the checks behind a colon.
+  const std::string type = option->get_type_name();
+  if (option->get_items_expected_max() > 0) name += ' ' + type.substr(0, type.find(':'));
   return row(name, option->get_description());
 }
 

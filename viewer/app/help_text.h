@@ -9,6 +9,7 @@ namespace hitch::app {
 
 class HelpText : public CLI::Formatter {
  public:
+  HelpText();
   std::string make_usage(const CLI::App* command, std::string name) const override;
   std::string make_description(const CLI::App* command) const override;
   std::string make_option(const CLI::Option* option, bool is_positional) const override;

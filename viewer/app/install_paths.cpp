@@ -31,15 +31,15 @@ std::string own_folder() {
 Found find_library(const std::string& folder, const std::string& override_path) {
   if (!override_path.empty()) return first_file({override_path});
   const std::string name = "libhitchtrace.so";
-  return first_file({folder + "/" + name, folder + "/../../shim/session/" + name,
-                     folder + "/" HITCH_LIB_FROM_BIN "/" + name, folder + "/../lib/" + name,
-                     folder + "/../lib/x86_64-linux-gnu/" + name, folder + "/../lib64/" + name});
+  return first_file({folder + "/" + name, folder + "/" HITCH_LIB_FROM_BIN "/" + name,
+                     folder + "/../lib/" + name, folder + "/../lib/x86_64-linux-gnu/" + name,
+                     folder + "/../lib64/" + name});
 }
 
 Found find_recorder(const std::string& folder, const std::string& override_path) {
   if (!override_path.empty()) return first_file({override_path});
   const std::string name = "hitchtrace-record";
-  return first_file({folder + "/" + name, folder + "/../../shim/recorder/recorder/" + name,
+  return first_file({folder + "/" + name, folder + "/../shim/recorder/recorder/" + name,
                      folder + "/" HITCH_LIBEXEC_FROM_BIN "/" + name,
                      folder + "/../libexec/hitchtrace/" + name});
 }
