@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 LADDERS = {
     "game": [["shim/base", "shim/format"], ["shim/libc"], ["shim/config"], ["shim/unwind"], ["shim/record"],
-             ["shim/interpose", "shim/present"], ["shim/session"]],
+             ["shim/interpose"], ["shim/present"], ["shim/session"]],
     "recorder": [["shim/base", "shim/format"], ["shim/config"], ["shim/recorder/drain", "shim/recorder/faults"],
                  ["shim/recorder/resolve"], ["shim/recorder/frames"], ["shim/recorder/write"],
                  ["shim/recorder/recorder"]],

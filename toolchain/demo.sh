@@ -14,7 +14,7 @@ fi
 configure_once release
 build_preset release
 build=$HITCH_ROOT/build/release
-hitchtrace=$build/viewer/app/hitchtrace
+hitchtrace=$build/bin/hitchtrace
 
 if [ "$#" -eq 0 ]; then
   export SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
