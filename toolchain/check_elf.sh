@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_elf.sh LIBRARY: what the library brings into a game: libc alone as a dependency, under 256 bytes of
-# initial-exec TLS, no C++ run-time library, no symbolic binding, no text relocations, no executable stack.
+# initial-exec TLS, no C++ run-time library, no symbolic binding, no text relocations, no executable stack, and no
+# call that could end the game or write to its output.
 set -euo pipefail
 library=$1
 dynamic=$(readelf -dW "$library")
@@ -27,6 +28,11 @@ fi
 # The game's operator new and delete are reached by tail jump, never linked against.
 if runtime=$(grep -E '^(_Z|__cxa_(throw|begin|end|allocate|guard|pure|rethrow)|_Unwind_|__gxx_|unw_|_U)' <<<"$undefined"); then
   fail "uses the C++ run-time library or an unwinder: $(tr '\n' ' ' <<<"$runtime")"
+fi
+# What a guest does not do in another program's process.
+if rude=$(grep -xE '(abort|_?exit|_Exit|__assert_fail|raise|kill|v?[fsd]?n?printf(_chk)?|puts|fputs|setlocale|getenv|setenv)' \
+  <<<"$undefined"); then
+  fail "calls $(tr '\n' ' ' <<<"$rude")"
 fi
 [ "$status" -ne 0 ] || echo "$(basename "$library"): needs $(tr '\n' ' ' <<<"$needed")and $tls bytes of TLS"
 exit "$status"
