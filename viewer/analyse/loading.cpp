@@ -8,7 +8,8 @@ namespace hitch::analyse {
 namespace {
 
 constexpr double kLoadingFrameNs = 1e9;
-constexpr double kAroundNs = 1e9;  // to each side
+constexpr double kStretchNs = 2e9;
+constexpr double kLeastStretchNs = 1e9;  // at the ends of the run
 constexpr double kRareShare = 0.25;
 constexpr double kRarePerSecond = 10;
 constexpr std::size_t kFirstFrames = 3;
@@ -28,24 +29,25 @@ std::vector<bool> loading_frames(const model::Trace& trace) {
   }
   const double median = median_of(wall);
   if (median <= 0) return loading;
-  const auto end_ns = [&](std::size_t k) { return trace.clock.ns(trace.frames[pictures[k]].end); };
-  std::size_t first = 0;
-  std::size_t past = 0;
+  std::vector<double> ends;
+  for (const std::size_t picture : pictures)
+    ends.push_back(trace.clock.ns(trace.frames[picture].end));
+  const double run_begin = ends.front() - wall.front();
+  const auto presents_are_rare = [&](double from, double until) {
+    from = std::max(from, run_begin);
+    until = std::min(until, ends.back());
+    if (until - from < kLeastStretchNs) return false;
+    const auto presents = static_cast<double>(std::upper_bound(ends.begin(), ends.end(), until) -
+                                              std::upper_bound(ends.begin(), ends.end(), from));
+    return presents < kRareShare * (until - from) / median &&
+           presents * 1e9 < kRarePerSecond * (until - from);
+  };
   for (std::size_t k = 0; k < pictures.size(); ++k) {
-    const model::Frame& frame = trace.frames[pictures[k]];
-    const double middle = end_ns(k) - wall[k] / 2;
-    while (first < k && end_ns(first) < middle - kAroundNs) ++first;
-    past = std::max(past, k + 1);
-    while (past < pictures.size() && end_ns(past) <= middle + kAroundNs) ++past;
-    // Near the run's ends there is less than two seconds to look at.
-    const double from = std::max(middle - kAroundNs, end_ns(0) - wall[0]);
-    const double until = std::min(middle + kAroundNs, end_ns(pictures.size() - 1));
-    const double usual = (until - from) / median;
-    const auto presents = static_cast<double>(past - first);
-    const bool rare = until - from >= kAroundNs && presents < kRareShare * usual &&
-                      presents * 1e9 < kRarePerSecond * (until - from);
-    const bool reading =
-        frame.major_faults >= kFileFaultBurst && wall[k] >= kFileFaultSlowdown * median;
+    const double begin = ends[k] - wall[k];
+    const bool rare = presents_are_rare(begin, begin + kStretchNs) ||
+                      presents_are_rare(ends[k] - kStretchNs, ends[k]);
+    const bool reading = trace.frames[pictures[k]].major_faults >= kFileFaultBurst &&
+                         wall[k] >= kFileFaultSlowdown * median;
     loading[pictures[k]] = k < kFirstFrames || wall[k] >= kLoadingFrameNs || rare || reading;
   }
   return loading;
