@@ -18,7 +18,8 @@ template <class Real>
 HITCH_FAST auto traced_map(BufferKind kind, const void* address, std::size_t bytes,
                            std::uintptr_t caller, Real real) {
   hitch::record::ThreadState* state = hitch::record::enter();
-  if (state == nullptr || !hitch::interpose::g_switches.map) {
+  if (state == nullptr || !hitch::interpose::g_switches.map ||
+      caller - hitch::interpose::g_allocator.start < hitch::interpose::g_allocator.bytes) {
     hitch::libc::resolve_real_libc();
     return real();
   }

@@ -2,10 +2,12 @@
 // chunk.
 //
 //   traced_alloc / traced_free / traced_realloc   the hooks' whole body, inlined into each:
-//     thread attached, no hook running, default mode?   three loads, one branch each
-//     real call between two clock reads
-//     count: bucket, ticks, bytes                       three read-modify-writes
-//     write record                                      3..4 words and one release store
+//     thread attached, no hook running, which mode?     three loads, one branch each
+//     *_default, entered by a jump:
+//       real call between two clock reads
+//       count: bucket, ticks, bytes                     three read-modify-writes
+//       write record                                    3..4 words and one release store
+//     counts_only: two counters, and a jump to the real function
 //   everything else, each in a function of its own (recorder.cpp and the *_any templates):
 //     open_slow           first call of a thread, forked child, nested call, scope left by longjmp
 //     *_any               other modes: level count, untimed calls, no invariant TSC
@@ -170,6 +172,12 @@ HITCH_FAST void check_epoch(const HookScope& scope) {
   }
 }
 
+// Level count within one frame: no record, so no scope either, and the real call can be a jump.
+HITCH_FAST bool counts_only(const ThreadState& state) {
+  return (state.mode & kRecord) == 0 &&
+         state.epoch == state.header->frame_epoch.load(std::memory_order_relaxed);
+}
+
 template <class Real>
 [[gnu::noinline]] void* traced_alloc_any(std::uintptr_t slot, Op op, std::size_t size,
                                          std::uintptr_t caller, Real real) {
@@ -201,13 +209,9 @@ template <class Real>
   return block;
 }
 
-// Whole body of an allocating hook. `real` makes the call and returns the block or nullptr.
 template <class Real>
-HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Real real) {
-  ThreadState* state = hitch_thread_state;
-  if (HITCH_UNLIKELY(state == nullptr || state->guard != kIdle || !is_default(*state))) {
-    return traced_alloc_any(base::return_slot(), op, size, caller, real);
-  }
+[[gnu::noinline]] void* traced_alloc_default(ThreadState* state, Op op, std::size_t size,
+                                             std::uintptr_t caller, Real real) {
   const HookScope scope(*state);
   see_through_operator(*state, caller, op);
   const std::uint64_t t0 = base::read_tsc();
@@ -219,6 +223,22 @@ HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Re
   record_alloc(scope, format::make_head(BufferKind::kAlloc, op, t1 - state->tsc_base), block, size,
                caller, t1 - t0);
   return block;
+}
+
+// Whole body of an allocating hook. `real` makes the call and returns the block or nullptr.
+template <class Real>
+HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Real real) {
+  ThreadState* state = hitch_thread_state;
+  if (HITCH_LIKELY(state != nullptr && state->guard == kIdle)) {
+    if (HITCH_LIKELY(is_default(*state)))
+      return traced_alloc_default(state, op, size, caller, real);
+    if (counts_only(*state)) {
+      base::add_once(state->slot->alloc.buckets[0], 1);
+      base::add_once(state->slot->alloc_bytes, size);
+      return real();
+    }
+  }
+  return traced_alloc_any(base::return_slot(), op, size, caller, real);
 }
 
 template <class Real>
@@ -256,15 +276,9 @@ template <class Real>
   if (ticks >= state->outlier_ticks) record_outlier(scope, op, address, 0, caller, ticks);
 }
 
-// Whole body of a releasing hook; `block` is not null.
 template <class Real>
-HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real) {
-  ThreadState* state = hitch_thread_state;
-  if (HITCH_UNLIKELY(state == nullptr || state->guard != kIdle || !is_default(*state) ||
-                     !has_room(*state))) {
-    traced_free_any(base::return_slot(), op, block, caller, real);
-    return;
-  }
+[[gnu::noinline]] void traced_free_default(ThreadState* state, Op op, void* block,
+                                           std::uintptr_t caller, Real real) {
   const HookScope scope(*state);
   see_through_operator(*state, caller, op);
   const auto address = reinterpret_cast<std::uintptr_t>(block);
@@ -278,6 +292,22 @@ HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real
   slot.pending_free_ticks = ticks;
   if (HITCH_UNLIKELY(ticks >= state->outlier_ticks))
     record_outlier(scope, op, address, 0, caller, ticks);
+}
+
+// Whole body of a releasing hook; `block` is not null.
+template <class Real>
+HITCH_FAST void traced_free(Op op, void* block, std::uintptr_t caller, Real real) {
+  ThreadState* state = hitch_thread_state;
+  if (HITCH_LIKELY(state != nullptr && state->guard == kIdle)) {
+    if (HITCH_LIKELY(is_default(*state) && has_room(*state))) {
+      return traced_free_default(state, op, block, caller, real);
+    }
+    if (counts_only(*state)) {
+      base::add_once(state->slot->free.buckets[0], 1);
+      return real();
+    }
+  }
+  traced_free_any(base::return_slot(), op, block, caller, real);
 }
 
 // Whole body of a reallocating hook; `old_block` is not null.

@@ -209,6 +209,12 @@ void note_allocator(format::SharedHeader& header) {
   const link_map* definer = libc::module_of(reinterpret_cast<std::uintptr_t>(libc::g_real.malloc));
   const char* name = definer != nullptr && definer->l_name != nullptr ? definer->l_name : "unknown";
   base::copy_text(header.allocator, name);
+  std::uintptr_t start = 0;
+  std::uintptr_t end = 0;
+  if (definer != nullptr && std::strstr(name, "libc.so") == nullptr &&
+      libc::module_range(definer, start, end)) {
+    interpose::g_allocator = {start, end - start};
+  }
   const link_map* asked = nullptr;
   libc::find_default("malloc", &asked);
   if (asked != nullptr && asked != libc::own_module()) {
