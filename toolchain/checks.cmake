@@ -29,6 +29,11 @@ if(TARGET hitchtrace_shim)
     add_test(NAME check.glibc_floor
       COMMAND ${checks_dir}/check_glibc_floor.sh $<TARGET_FILE:hitchtrace_shim> $<TARGET_FILE:hitchtrace-record>)
   endif()
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo")
+    add_test(NAME check.fast_path
+      COMMAND Python3::Interpreter ${checks_dir}/check_fast_path.py $<TARGET_FILE:hitchtrace_shim>
+              ${PROJECT_SOURCE_DIR}/tests/golden/fast_path.x86_64.golden ${CMAKE_OBJDUMP})
+  endif()
   add_test(NAME check.install COMMAND ${checks_dir}/check_install.sh ${PROJECT_BINARY_DIR})
   set_tests_properties(check.install PROPERTIES TIMEOUT 300)
 endif()

@@ -200,6 +200,20 @@ TEST(Record, UntimedModesRecordWithoutDurations) {
   }
 }
 
+TEST(Record, WithoutAnInvariantTscTheMonotonicClockServes) {
+  RecordedProcess process;
+  process.pool().header().clock_kind = static_cast<std::uint32_t>(format::ClockKind::kMonotonicRaw);
+  process.pool().header().tsc_base = base::read_monotonic_raw();
+  traced_release(traced_malloc(8));
+  const std::uint64_t elapsed = base::read_monotonic_raw() - process.pool().header().tsc_base;
+  const Collector& got = process.finish();
+  ASSERT_EQ(got.events.size(), 3u);
+  EXPECT_EQ(got.events[1].kind, BufferKind::kAlloc);
+  EXPECT_LE(got.events[1].key, elapsed);
+  EXPECT_LE(got.events[1].ticks, elapsed);
+  EXPECT_GE(got.events[2].key, got.events[1].key);
+}
+
 TEST(Record, SlowCallsBecomeOutliers) {
   RecordedProcess process({.outlier_ticks = 1});
   traced_release(traced_malloc(48));
