@@ -11,6 +11,10 @@ using hitch::format::Op;
 using hitch::record::traced_alloc;
 using hitch::record::traced_free;
 
+extern "C" {
+[[gnu::visibility("hidden")]] extern void* hitch_next_operator[];
+}
+
 namespace {
 
 constexpr unsigned kOperators = 20;
@@ -131,6 +135,12 @@ void learn_plumbing(const link_map* module) {
   hitch::record::hitch_plumbing_bytes = end - start;
 }
 
+// Times an operator whose next definition never comes to our malloc or free.
+void wrap(unsigned index, void* real) {
+  g_real_operator[index] = real;
+  hitch_next_operator[index] = kWrapped[index];
+}
+
 // Calls one pair of operators and reports whether they came through our malloc and our free.
 struct Reached {
   bool alloc;
@@ -187,8 +197,15 @@ extern "C" {
   if (hitch::record::hitch_plumbing_bytes == 0) {
     learn_plumbing(hitch::libc::module_of(reinterpret_cast<std::uintptr_t>(found)));
   }
-  hitch_next_operator[index] = found;
-  return found;
+  const link_map* definer = hitch::libc::module_of(reinterpret_cast<std::uintptr_t>(found));
+  const auto allocator = reinterpret_cast<std::uintptr_t>(hitch::libc::g_real.malloc);
+  if (definer != nullptr && definer == hitch::libc::module_of(allocator)) {
+    // The allocator's own operator: it will not come back through our malloc.
+    wrap(index, found);
+  } else {
+    hitch_next_operator[index] = found;
+  }
+  return hitch_next_operator[index];
 }
 
 }  // extern "C"
@@ -212,14 +229,8 @@ void bind_operators() {
     const unsigned form = d - (d < 14 ? 8 : 14);  // D DS DA DSA DT DAT
     const unsigned n = family + (form == 2 || form == 3 ? 2 : form == 4 ? 1 : form == 5 ? 3 : 0);
     const Reached reached = probe(n, d, next[n], next[d], *state);
-    if (!reached.alloc && hitch_next_operator[n] == nullptr) {
-      g_real_operator[n] = next[n];
-      hitch_next_operator[n] = kWrapped[n];
-    }
-    if (!reached.release) {
-      g_real_operator[d] = next[d];
-      hitch_next_operator[d] = kWrapped[d];
-    }
+    if (!reached.alloc) wrap(n, next[n]);
+    if (!reached.release) wrap(d, next[d]);
   }
   for (unsigned i = 0; i < kOperators; ++i) {
     if (hitch_next_operator[i] == nullptr) hitch_next_operator[i] = next[i];
