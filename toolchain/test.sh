@@ -9,7 +9,7 @@ toolchain/install_packages.sh build test
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
-export HITCH_FUZZ_SECONDS=${HITCH_FUZZ_SECONDS:-15}
+HITCH_FUZZ_SECONDS=${HITCH_FUZZ_SECONDS:-15}
 failed=()
 
 stage() { # stage NAME COMMAND...: one line when it passes, its output when it fails
@@ -28,9 +28,16 @@ sanitized() { # sanitized PRESET: the unit tests alone; a sanitizer's malloc can
     quietly "build/log/$1-test.log" ctest --preset "$1" -j "$HITCH_JOBS"
 }
 
-fuzzed() {
-  configure_once fuzz && build_preset fuzz hitch_fuzzers &&
-    quietly build/log/fuzz-test.log ctest --preset fuzz -j "$HITCH_JOBS"
+fuzzed() { # the corpora as ctest cases, then a while of new inputs for each target
+  configure_once fuzz && build_preset fuzz tests/fuzz/all &&
+    quietly build/log/fuzz-test.log ctest --preset fuzz -j "$HITCH_JOBS" || return
+  local program name
+  for program in build/fuzz/tests/fuzz/*_fuzz; do
+    name=$(basename "$program" _fuzz)
+    mkdir -p "build/fuzz/found/$name"
+    quietly "build/log/fuzz-$name.log" "$program" -max_total_time="$HITCH_FUZZ_SECONDS" -rss_limit_mb=1024 \
+      -artifact_prefix=build/fuzz/found/ "build/fuzz/found/$name" "tests/fuzz/corpus/$name" || return
+  done
 }
 
 # Only that everything compiles and links: what it does is tested below with the default compiler.
