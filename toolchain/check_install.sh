@@ -53,6 +53,18 @@ expect "recorded, not position independent" "shim present" \
 "$prefix/bin/hitchtrace" dump "$work/consumer.hitch" >"$work/dump.txt"
 grep -q 'consumer started' "$work/dump.txt" || fail "the message of the game is not in its trace"
 
+# Bare: the library alone finds and starts the recorder, which finishes the trace after the game is gone.
+library=$(find "$prefix" -name libhitchtrace.so)
+expect "preloaded without the command" "shim present" \
+  env LD_PRELOAD="$library" HITCH_OUTPUT="$work/bare.hitch" "$work/pc_api"
+for _ in $(seq 100); do
+  if "$prefix/bin/hitchtrace" dump "$work/bare.hitch" >"$work/bare.txt" 2>/dev/null && grep -q '^End' "$work/bare.txt"; then
+    break
+  fi
+  sleep 0.1
+done
+grep -q 'consumer started' "$work/bare.txt" || fail "no trace of the game that was preloaded bare"
+
 cd "$build"
 quietly "$work/cpack.log" cpack -G DEB -B "$work/deb"
 deb=$(find "$work/deb" -maxdepth 1 -name 'hitchtrace_*.deb')
