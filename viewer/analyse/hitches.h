@@ -87,6 +87,7 @@ struct Hitch {
   double usual_bytes = 0;
   double usual_maps = 0;
   double usual_faults = 0;  // of the presenting thread
+  double usual_involuntary = 0;
   OtherThreads others;
   double usual_others_allocator_ns = 0;
   double usual_others_faults = 0;

@@ -61,6 +61,10 @@ std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& 
     text += " (the other threads: " + others_text(report, hitch, names) +
             "): not memory, as far as this trace knows";
   }
+  if (!preempted && static_cast<double>(frame.involuntary) > hitch.usual_involuntary) {
+    text += "; preempted " + count_text(frame.involuntary) +
+            (frame.involuntary == 1 ? " time" : " times") + " meanwhile";
+  }
   return text;
 }
 
@@ -95,7 +99,11 @@ std::string part_clause(const Report& report, const Hitch& hitch, const Cause& c
         return "the present call computed " + more + " longer" + share + ": the graphics driver";
       }
       return "blocked " + more + " longer inside present" + share +
-             ": probably bound by GPU or vsync";
+             ": probably bound by GPU or vsync" +
+             (static_cast<double>(frame.involuntary) > hitch.usual_involuntary
+                  ? ", or the CPU was taken away (preempted " + count_text(frame.involuntary) +
+                        (frame.involuntary == 1 ? " time)" : " times)")
+                  : "");
     case Part::kSleep:
       return "the frame limiter slept " + more + " longer" + share;
   }

@@ -34,6 +34,27 @@ std::size_t code_point_bytes(std::string_view text, std::size_t at) {
   return bytes;
 }
 
+// Keeps escape sequences, which take no columns, also behind the cut: the last one ends the colour.
+std::string clip(std::string_view text, std::size_t columns) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\x1b') {
+      const std::size_t end = std::min(text.find('m', at), text.size() - 1);
+      out += text.substr(at, end + 1 - at);
+      at = end + 1;
+      continue;
+    }
+    std::size_t next = at + 1;
+    while (next < text.size() && continues_code_point(text[next])) ++next;
+    if (columns > 0) {
+      out += text.substr(at, next - at);
+      --columns;
+    }
+    at = next;
+  }
+  return out;
+}
+
 }  // namespace
 
 std::size_t columns_of(std::string_view text) {
@@ -99,7 +120,7 @@ std::string Page::paint(Ink ink, const std::string& text) const {
 
 void Page::line(const std::string& text) {
   const std::size_t last = text.find_last_not_of(' ');
-  text_ += last == std::string::npos ? "" : text.substr(0, last + 1);
+  if (last != std::string::npos) text_ += clip(std::string_view(text).substr(0, last + 1), width());
   text_ += '\n';
   ++lines_;
 }
@@ -112,7 +133,10 @@ void Page::wrap(std::size_t indent, std::size_t hanging, const std::string& text
   while (at < text.size()) {
     std::size_t end = text.find(' ', at);
     if (end == std::string::npos) end = text.size();
-    const std::string word = text.substr(at, end - at);
+    std::string word = text.substr(at, end - at);
+    if (word.find('\x1b') == std::string::npos) {
+      word = fit(word, width() - std::min(width() - 1, std::max(indent, hanging)));
+    }
     at = end + 1;
     const std::size_t word_columns = columns_of(word);
     if (!empty && columns + 1 + word_columns > width()) {

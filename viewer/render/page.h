@@ -12,7 +12,7 @@ struct Style {
   bool unicode = false;  // block characters and arrows; plain ASCII otherwise
   unsigned width = 80;
 };
-constexpr unsigned kMinWidth = 60;
+constexpr unsigned kMinWidth = 64;
 
 enum class Ink : std::uint8_t { kPlain, kBold, kDim, kRed, kYellow, kGreen, kCyan };
 
@@ -33,6 +33,7 @@ class Page {
   std::size_t width() const { return style_.width; }
   std::string paint(Ink ink, const std::string& text) const;
 
+  // What does not fit is cut.
   void line(const std::string& text = "");
   // Breaks `text` at spaces; further lines are indented by `hanging` columns.
   void wrap(std::size_t indent, std::size_t hanging, const std::string& text);

@@ -17,7 +17,6 @@ using analyse::Quantiles;
 using analyse::Report;
 
 constexpr std::size_t kLabel = 14;
-constexpr std::size_t kColumn = 10;
 
 // The call site with the largest sum of excess over the hitches looked at, and its share of the
 // sites' excess there.
@@ -61,9 +60,10 @@ void write_no_frames(Page& page, const Report& report) {
 
 }  // namespace
 
-std::string row(const std::string& label, const std::vector<std::string>& cells) {
+std::string row(const Page& page, const std::string& label, const std::vector<std::string>& cells) {
+  const std::size_t column = page.width() >= 76 ? 10 : 9;
   std::string text = "  " + pad_right(label, kLabel);
-  for (const std::string& cell : cells) text += pad_left(cell, kColumn);
+  for (const std::string& cell : cells) text += pad_left(cell, column);
   return text;
 }
 
@@ -151,13 +151,13 @@ void write_frame_times(Page& page, const Report& report) {
                 plural(stats.frames, "frame", "frames").c_str(),
                 duration_text(stats.frames_ns).c_str(), stats.fps, api_name(api));
   page.heading("FRAMES", buffer);
-  page.line(page.paint(Ink::kDim, row("ms", {"p50", "p95", "p99", "p99.9", "max"})));
+  page.line(page.paint(Ink::kDim, row(page, "ms", {"p50", "p95", "p99", "p99.9", "max"})));
   const auto cells = [](const Quantiles& q) {
     return std::vector<std::string>{ms_text(q.p50), ms_text(q.p95), ms_text(q.p99), ms_text(q.p999),
                                     ms_text(q.max)};
   };
-  page.line(row("frame time", cells(stats.wall)));
-  page.line(row("work", cells(stats.work)));
+  page.line(row(page, "frame time", cells(stats.wall)));
+  page.line(row(page, "work", cells(stats.work)));
   const Sparkline bars = sparkline_of(report, page, page.width() - 2);
   page.line("  " + bars.bars);
   if (!bars.marks.empty()) page.line("  " + page.paint(Ink::kRed, bars.marks));

@@ -21,7 +21,7 @@ std::string site_row(const Page& page, const analyse::Report& report, model::Sit
 std::string site_table_head(const Page& page, const analyse::Report& report);
 
 // A label and right-aligned cells.
-std::string row(const std::string& label, const std::vector<std::string>& cells);
+std::string row(const Page& page, const std::string& label, const std::vector<std::string>& cells);
 // "1 frame", "1,204 frames".
 std::string plural(std::uint64_t count, const char* one, const char* many);
 // "a frame", or "a window" when the trace has no picture frame.

@@ -59,7 +59,7 @@ Sparkline sparkline_of(const analyse::Report& report, const Page& page, std::siz
     const std::string bar = page.style().unicode ? kBlocks[step] : kAscii[step];
     line.bars += marks[column] == '^' ? page.paint(Ink::kRed, bar) : bar;
   }
-  if (marks.find_first_not_of(' ') != std::string::npos) line.marks = marks;
+  line.marks = marks.substr(0, marks.find_last_not_of(' ') + 1);
   return line;
 }
 

@@ -21,15 +21,17 @@ std::size_t at_most(std::size_t count, std::size_t top) {
 void write_allocator(Page& page, const Report& report) {
   const analyse::FrameStats& stats = report.stats;
   page.heading("ALLOCATOR", std::string("all threads, ") + per_frame(report));
-  page.line(page.paint(Ink::kDim, row("", {"median", "p99", "max"})));
-  page.line(row("allocations", {count_text(stats.allocs.p50), count_text(stats.allocs.p99),
-                                count_text(stats.allocs.max)}));
-  page.line(row("requested", {bytes_text(stats.bytes.p50), bytes_text(stats.bytes.p99),
-                              bytes_text(stats.bytes.max)}));
+  page.line(page.paint(Ink::kDim, row(page, "", {"median", "p99", "max"})));
+  page.line(row(
+      page, "allocations",
+      {count_text(stats.allocs.p50), count_text(stats.allocs.p99), count_text(stats.allocs.max)}));
+  page.line(
+      row(page, "requested",
+          {bytes_text(stats.bytes.p50), bytes_text(stats.bytes.p99), bytes_text(stats.bytes.max)}));
   if (report.measures.calls_timed) {
-    page.line(
-        row("time", {duration_text(stats.allocator_ns.p50), duration_text(stats.allocator_ns.p99),
-                     duration_text(stats.allocator_ns.max)}));
+    page.line(row(page, "time",
+                  {duration_text(stats.allocator_ns.p50), duration_text(stats.allocator_ns.p99),
+                   duration_text(stats.allocator_ns.max)}));
     std::string text =
         percent_text(stats.allocator_share) +
         (stats.frames > 0 ? " of frame time is allocator time on the presenting thread"
@@ -56,12 +58,14 @@ void write_latencies(Page& page, const Report& report) {
     if (tail.calls == 0) continue;
     if (!any) {
       page.heading("LATENCY", "of one call");
-      page.line(page.paint(Ink::kDim, row("", {"p50", "p95", "p99", "p99.9", "worst", "calls"})));
+      page.line(
+          page.paint(Ink::kDim, row(page, "", {"p50", "p95", "p99", "p99.9", "worst", "calls"})));
       any = true;
     }
-    page.line(row(kKinds[kind], {duration_text(tail.p50_ns), duration_text(tail.p95_ns),
-                                 duration_text(tail.p99_ns), duration_text(tail.p999_ns),
-                                 duration_text(tail.worst_ns), count_text(tail.calls)}));
+    page.line(
+        row(page, kKinds[kind],
+            {duration_text(tail.p50_ns), duration_text(tail.p95_ns), duration_text(tail.p99_ns),
+             duration_text(tail.p999_ns), duration_text(tail.worst_ns), count_text(tail.calls)}));
   }
 }
 
