@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t kPrefetchAhead = 16;
 
+constexpr std::uint64_t site_key(std::uint64_t caller, SiteClass site_class) {
+  return caller | static_cast<std::uint64_t>(site_class) << 48;
+}
+
 std::uint64_t ticks_of_ms(const AggregatorConfig& config, double ms) {
   return static_cast<std::uint64_t>(std::max(1.0, ms * static_cast<double>(config.tsc_hz) / 1e3));
 }
@@ -54,11 +58,18 @@ void FrameAggregator::note_pool_use(std::uint64_t chunks) {
   most = std::max(most, chunks);
 }
 
+HITCH_FAST void FrameAggregator::prefetch(const Event& event) const {
+  blocks_.prefetch(event.block);
+  const SiteClass site_class =
+      event.kind == BufferKind::kFree ? SiteClass::kFree : SiteClass::kAlloc;
+  logs_[event.thread]->sites.prefetch(site_key(event.caller, site_class));
+}
+
 void FrameAggregator::on_events(std::span<const Event> events) {
   const std::size_t warm = std::min(kPrefetchAhead, events.size());
-  for (std::size_t i = 0; i < warm; ++i) blocks_.prefetch(events[i].block);
+  for (std::size_t i = 0; i < warm; ++i) prefetch(events[i]);
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (i + kPrefetchAhead < events.size()) blocks_.prefetch(events[i + kPrefetchAhead].block);
+    if (i + kPrefetchAhead < events.size()) prefetch(events[i + kPrefetchAhead]);
     const Event& event = events[i];
     last_key_ = event.key;
     switch (event.kind) {
@@ -89,19 +100,16 @@ FrameAggregator::Cell FrameAggregator::cell(ThreadLog& log, std::uint32_t thread
   OpenFrame& frame = timeline_.at(start);
   FrameRows& rows = frame.rows;
   thread_row(log, thread, rows);
-  const std::uint64_t key = caller | static_cast<std::uint64_t>(site_class) << 48;
-  CachedRow& cached =
-      log.cached_rows[(key * 0x9E3779B97F4A7C15u) >> 56 & (ThreadLog::kCachedRows - 1)];
-  if (cached.caller != key) {
-    cached.caller = key;
-    cached.site = sites_.id(caller, site_class, op);
-    cached.serial = 0;
+  const std::uint64_t key = site_key(caller, site_class);
+  SiteTable::Entry* entry = &log.sites.find(key);
+  if (entry->key != key) [[unlikely]] {
+    entry = &log.sites.add(key, sites_.id(caller, site_class, op));
   }
-  if (cached.serial != rows.serial()) {
-    cached.row = rows.site_number(thread, cached.site);
-    cached.serial = rows.serial();
+  if (entry->serial != rows.serial()) {
+    entry->row = rows.add_site(thread, entry->site);
+    entry->serial = rows.serial();
   }
-  return {rows, frame.record.id, log.thread_row, cached.row, cached.site};
+  return {rows, frame.record.id, log.thread_row, entry->row, entry->site};
 }
 
 void FrameAggregator::settle_free(ThreadLog& log, std::uint32_t thread, std::uint64_t ticks) {
@@ -113,7 +121,7 @@ void FrameAggregator::settle_free(ThreadLog& log, std::uint32_t thread, std::uin
   FrameRows& rows = timeline_.rows_of(pending.frame);
   if (rows.serial() != pending.serial) {
     pending.thread_row = rows.thread_number(thread);
-    pending.site_row = rows.site_number(thread, pending.site);
+    pending.site_row = rows.add_site(thread, pending.site);
   }
   ThreadRow& row = rows.thread_row(pending.thread_row);
   row.free_ticks += duration;
@@ -256,7 +264,6 @@ void FrameAggregator::put_large_block(std::uint64_t time, std::uint64_t frame, s
 void FrameAggregator::on_thread_start(std::uint32_t thread, std::uint32_t tid) {
   if (logs_.size() <= thread) logs_.resize(thread + std::size_t{1});
   logs_[thread] = std::make_unique<ThreadLog>();
-  logs_[thread]->cached_rows.resize(ThreadLog::kCachedRows);
   logs_[thread]->first_key = last_key_;
   threads_.started(thread, tid, last_key_);
 }

@@ -79,6 +79,7 @@ class FrameAggregator final : public drain::EventSink {
     return ticks > pair_floor_ ? ticks - pair_floor_ : 0;
   }
 
+  void prefetch(const drain::Event& event) const;
   void alloc(const drain::Event& event);
   void free(const drain::Event& event);
   void realloc_begin(const drain::Event& event);

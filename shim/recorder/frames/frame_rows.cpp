@@ -12,7 +12,6 @@ std::uint64_t FrameRows::next_serial() {
 void FrameRows::clear() {
   serial_ = next_serial();
   thread_index_.clear();
-  site_index_.clear();
   threads_.clear();
   sites_.clear();
   tags_.clear();

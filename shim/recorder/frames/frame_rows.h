@@ -72,7 +72,7 @@ struct ThreadDigest {
 
 class FrameRows {
  public:
-  FrameRows() : thread_index_(4), site_index_(8) {}
+  FrameRows() : thread_index_(4) {}
 
   // Differs from that of every other state of any FrameRows: row numbers found under a serial are
   // valid as long as it is unchanged.
@@ -86,16 +86,14 @@ class FrameRows {
   }
   ThreadRow& thread_row(std::uint32_t number) { return threads_[number]; }
 
-  std::uint32_t site_number(std::uint32_t thread, std::uint32_t site) {
-    const auto fresh = static_cast<std::uint32_t>(sites_.size());
-    const std::uint32_t row =
-        site_index_.find_or_add(static_cast<std::uint64_t>(thread) << 32 | site, fresh);
-    if (row == fresh) {
-      SiteRow& added = sites_.emplace_back();
-      added.thread = thread;
-      added.site = site;
-    }
-    return row;
+  // A further row. Several of one thread and site do no harm: the caller remembers the number to
+  // keep them few (SiteTable).
+  std::uint32_t add_site(std::uint32_t thread, std::uint32_t site) {
+    const auto number = static_cast<std::uint32_t>(sites_.size());
+    SiteRow& added = sites_.emplace_back();
+    added.thread = thread;
+    added.site = site;
+    return number;
   }
   SiteRow& site_row(std::uint32_t number) { return sites_[number]; }
 
@@ -114,7 +112,6 @@ class FrameRows {
 
   std::uint64_t serial_ = next_serial();
   resolve::FlatIndex thread_index_;
-  resolve::FlatIndex site_index_;
   std::vector<ThreadRow> threads_;
   std::vector<SiteRow> sites_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, TagRow> tags_;

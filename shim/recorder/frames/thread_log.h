@@ -1,10 +1,10 @@
 // What the aggregator remembers of one thread between its events.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "recorder/frames/latencies.h"
+#include "recorder/frames/site_table.h"
 #include "recorder/resolve/live_blocks.h"
 
 namespace hitch::frames {
@@ -28,17 +28,7 @@ struct PendingRealloc {
   resolve::LiveBlock block{};
 };
 
-// Where a call site's row is, while the serial of the frame's rows is unchanged.
-struct CachedRow {
-  std::uint64_t caller = ~std::uint64_t{0};  // address | class << 48
-  std::uint64_t serial = 0;
-  std::uint32_t site = 0;
-  std::uint32_t row = 0;
-};
-
 struct ThreadLog {
-  static constexpr std::size_t kCachedRows = 256;
-
   std::uint64_t thread_row_serial = 0;
   std::uint32_t thread_row = 0;
   bool living = false;
@@ -56,7 +46,7 @@ struct ThreadLog {
   std::uint64_t flushed_reallocs = 0;
   std::uint64_t flushed_bytes = 0;
   CallHistograms latencies;
-  std::vector<CachedRow> cached_rows;
+  SiteTable sites;
 
   std::uint64_t tag() const { return tags.empty() ? 0 : tags.back(); }
 };

@@ -22,7 +22,7 @@ class BlockLedger {
   explicit BlockLedger(std::uint64_t window, unsigned first_bits = 16)
       : live_(first_bits), window_(window) {}
 
-  void prefetch(std::uint64_t address) const { live_.prefetch(address); }
+  HITCH_FAST void prefetch(std::uint64_t address) const { live_.prefetch(address); }
 
   void allocated(std::uint32_t thread, std::uint64_t key, std::uint64_t address, LiveBlock block) {
     if (address == 0) return;
