@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <unordered_map>
 
 namespace hitch::symbolise {
 namespace {
@@ -22,14 +23,36 @@ void for_each_range(Dwarf_Die* die, F&& f) {
   }
 }
 
-std::string name_of(Dwarf_Die* die) {
+const char* linkage_name(Dwarf_Die* die) {
   for (const unsigned kind : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}}) {
     Dwarf_Attribute attribute;
     if (dwarf_attr_integrate(die, kind, &attribute) == nullptr) continue;
     if (const char* text = dwarf_formstring(&attribute)) return text;
   }
-  const char* text = dwarf_diename(die);
-  return text == nullptr ? "" : text;
+  return nullptr;
+}
+
+// The declaration inside its class or namespace, of which `die` is the code.
+Dwarf_Die declaration_of(Dwarf_Die die) {
+  for (const unsigned kind : {unsigned{DW_AT_abstract_origin}, unsigned{DW_AT_specification}}) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die other;
+    if (dwarf_attr(&die, kind, &attribute) != nullptr &&
+        dwarf_formref_die(&attribute, &other) != nullptr)
+      die = other;
+  }
+  return die;
+}
+
+bool is_scope(int tag) {
+  return tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type ||
+         tag == DW_TAG_union_type;
+}
+
+std::string scope_name(Dwarf_Die* scope) {
+  const char* name = dwarf_diename(scope);
+  if (name != nullptr) return name;
+  return dwarf_tag(scope) == DW_TAG_namespace ? "(anonymous namespace)" : "(unnamed)";
 }
 
 unsigned number_of(Dwarf_Die* die, unsigned kind) {
@@ -53,6 +76,39 @@ struct DwarfIndex::Unit {
   Dwarf_Die split{};  // has the functions: the same, or the unit of a .dwo file
   bool listed = false;
   std::vector<Function> functions;  // by start, then longest first
+  // Compilers write no linkage name for what is private to a file. Then the names of namespaces and
+  // classes around a declaration count; they are collected once, at the first such function.
+  bool scoped = false;
+  std::vector<std::string> scopes;                          // "engine::Scene::"
+  std::unordered_map<Dwarf_Off, std::size_t> declarations;  // position in scopes
+
+  std::string name_of(Dwarf_Die* code) {
+    if (const char* text = linkage_name(code)) return text;
+    const char* own = dwarf_diename(code);
+    if (own == nullptr) return "";
+    if (!scoped) {
+      scoped = true;
+      collect_scopes(split, "", 0);
+    }
+    Dwarf_Die declaration = declaration_of(*code);
+    const auto found = declarations.find(dwarf_dieoffset(&declaration));
+    return found == declarations.end() ? own : scopes[found->second] + own;
+  }
+
+  void collect_scopes(Dwarf_Die& parent, const std::string& prefix, int depth) {
+    Dwarf_Die child;
+    if (depth > kMaxDepth || dwarf_child(&parent, &child) != 0) return;
+    const std::size_t own_scope = scopes.size();
+    if (!prefix.empty()) scopes.push_back(prefix);
+    do {
+      const int tag = dwarf_tag(&child);
+      if (is_scope(tag)) {
+        collect_scopes(child, prefix + scope_name(&child) + "::", depth + 1);
+      } else if (tag == DW_TAG_subprogram && !prefix.empty()) {
+        declarations.emplace(dwarf_dieoffset(&child), own_scope);
+      }
+    } while (dwarf_siblingof(&child, &child) == 0);
+  }
 
   void list() {
     if (listed) return;
@@ -67,24 +123,14 @@ struct DwarfIndex::Unit {
     Dwarf_Die child;
     if (depth > kMaxDepth || dwarf_child(&parent, &child) != 0) return;
     do {
-      switch (dwarf_tag(&child)) {
-        case DW_TAG_subprogram:
-          for_each_range(&child, [&](std::uint64_t start, std::uint64_t end) {
-            functions.push_back({start, end, child});
-          });
-          list_children(child, depth + 1);
-          break;
-        case DW_TAG_namespace:
-        case DW_TAG_module:
-        case DW_TAG_class_type:
-        case DW_TAG_structure_type:
-        case DW_TAG_union_type:
-        case DW_TAG_lexical_block:
-          list_children(child, depth + 1);
-          break;
-        default:
-          break;
+      const int tag = dwarf_tag(&child);
+      if (tag == DW_TAG_subprogram) {
+        for_each_range(&child, [&](std::uint64_t start, std::uint64_t end) {
+          functions.push_back({start, end, child});
+        });
       }
+      if (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block || is_scope(tag))
+        list_children(child, depth + 1);
     } while (dwarf_siblingof(&child, &child) == 0);
   }
 
@@ -174,7 +220,7 @@ bool DwarfIndex::find(std::uint64_t address, DwarfAnswer& answer) {
   // Each inlined function executes where the next inner one was called; the innermost, where the
   // line table says.
   for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-    position.name = name_of(&*call);
+    position.name = unit->name_of(&*call);
     answer.inlined.push_back(position);
     const char* file = files == nullptr ? nullptr
                                         : dwarf_filesrc(files, number_of(&*call, DW_AT_call_file),
@@ -182,7 +228,7 @@ bool DwarfIndex::find(std::uint64_t address, DwarfAnswer& answer) {
     position.file = file == nullptr ? "" : file;
     position.line = number_of(&*call, DW_AT_call_line);
   }
-  position.name = name_of(&function->die);
+  position.name = unit->name_of(&function->die);
   answer.function = position;
   answer.start = function->start + bias_;
   Dwarf_Addr entry = 0;

@@ -6,7 +6,7 @@
 namespace {
 void* volatile g_last;
 volatile int g_amount = 1;
-}
+}  // namespace
 
 __attribute__((noinline)) static void* here() { return __builtin_return_address(0); }
 
@@ -51,6 +51,23 @@ __attribute__((noinline)) void* outer() {
 }  // namespace probe
 
 #define EXPORTED extern "C" __attribute__((visibility("default"), noinline))
+
+namespace probe {
+namespace {
+struct Local {
+  __attribute__((noinline)) void* in_private_class(int amount) {
+    g_last = here();
+    return amount == 0 ? nullptr : g_last;
+  }
+};
+}  // namespace
+}  // namespace probe
+
+EXPORTED void* probe_private() {
+  probe::Local local;
+  g_last = local.in_private_class(g_amount);
+  return g_last;
+}
 
 EXPORTED void* probe_exported() {
   g_last = here();  // MARK exported

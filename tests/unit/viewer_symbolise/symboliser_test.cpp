@@ -93,6 +93,12 @@ TEST_F(SymboliserTest, ShortensTemplatesAndKeepsTheFullName) {
   EXPECT_EQ(symbol.line, line_of("pool"));
 }
 
+TEST_F(SymboliserTest, QualifiesNamesThatArePrivateToAFile) {
+  const Symbol symbol = name(PROBE_FULL, "probe_private");
+  EXPECT_EQ(symbol.quality, Quality::kDwarf);
+  EXPECT_EQ(symbol.function, "probe::(anon)::Local::in_private_class");
+}
+
 TEST_F(SymboliserTest, ListsInlinedFunctionsInnermostFirstEachWithItsLine) {
   for (const std::string& path : {std::string(PROBE_FULL), variant("no_aranges.so")}) {
     const Symbol symbol = name(path, "probe_inlined");
