@@ -45,8 +45,9 @@ std::map<int, std::string> read_truth(const std::string& path) {
   return planted;
 }
 
+// As the game numbers frames: its first present ends start-up and has no facts.
 std::vector<FrameFacts> facts_of(const model::Trace& trace) {
-  std::vector<FrameFacts> facts;
+  std::vector<FrameFacts> facts(1);
   std::map<std::uint64_t, double> largest;
   for (const auto& block : trace.large_blocks)
     largest[block.frame] = std::max(largest[block.frame], static_cast<double>(block.size));

@@ -13,45 +13,67 @@ struct Program {
 };
 void PrintTo(const Program& program, std::ostream* out) { *out << program.name; }
 
+// The same program without the shim, counted.
+CallTotals count_plain(const std::vector<std::string>& command) {
+  const RunResult plain = run_target({.command = command, .launch = Launch::kPlain, .count = true});
+  EXPECT_EQ(plain.exit_status, 0) << plain.describe();
+  return plain.counted.value_or(CallTotals{});
+}
+
 class Counts : public testing::TestWithParam<Program> {};
 
 TEST_P(Counts, EqualAnIndependentCounter) {
-  const RunResult run = run_target({.command = GetParam().command, .count = true});
+  const CallTotals expected = count_plain(GetParam().command);
+  ASSERT_GT(expected.allocs, 0u);
+  const RunResult run = run_target({.command = GetParam().command});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   EXPECT_EQ(run.said("ok"), 1) << run.describe();
-  ASSERT_TRUE(run.counted) << run.describe();
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
 
   const model::Trace trace = read_trace(run.traces[0]);
-  const CallTotals counters = counter_totals(trace);
-  EXPECT_EQ(counters.allocs, run.counted->allocs);
-  EXPECT_EQ(counters.frees, run.counted->frees);
-  EXPECT_EQ(counters.reallocs, run.counted->reallocs);
-  EXPECT_EQ(counters.null_frees, run.counted->null_frees);
-
+  EXPECT_EQ(counter_totals(trace), expected);
   EXPECT_EQ(dropped(trace), 0u);
   const CallTotals frames = frame_totals(trace);
-  EXPECT_EQ(frames.allocs, run.counted->allocs);
-  EXPECT_EQ(frames.frees, run.counted->frees);
-  EXPECT_EQ(frames.reallocs, run.counted->reallocs);
+  EXPECT_EQ(frames.allocs, expected.allocs);
+  EXPECT_EQ(frames.frees, expected.frees);
+  EXPECT_EQ(frames.reallocs, expected.reallocs);
   ASSERT_TRUE(trace.end);
   EXPECT_EQ(trace.end->reason, 1u);
   EXPECT_EQ(trace.end->status, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Targets, Counts,
-    testing::Values(Program{"pairs", {"pairs", "20000"}},
-                    Program{"threads_exact", {"threads_exact"}},
-                    Program{"loop_new16", {"loop_new16"}},
-                    Program{"thread_churn", {"thread_churn"}},
-                    Program{"tiny_stack", {"tiny_stack"}}, Program{"altstack", {"altstack"}},
-                    Program{"early_boot", {"early_boot"}}, Program{"after_main", {"after_main"}},
-                    Program{"thread_exit_tls", {"thread_exit_tls"}},
-                    Program{"new_handler", {"new_handler"}}, Program{"own_new", {"own_new"}},
-                    Program{"exceptions", {"exceptions"}}, Program{"semantics", {"semantics"}},
-                    Program{"dlopen_dlclose", {"dlopen_dlclose"}}, Program{"maps", {"maps"}}),
+    Deterministic, Counts,
+    testing::Values(Program{"pairs", {"pairs", "20000"}}, Program{"loop_new16", {"loop_new16"}},
+                    Program{"altstack", {"altstack"}}, Program{"early_boot", {"early_boot"}},
+                    Program{"after_main", {"after_main"}}, Program{"new_handler", {"new_handler"}},
+                    Program{"own_new", {"own_new"}}, Program{"exceptions", {"exceptions"}},
+                    Program{"semantics", {"semantics"}}),
     [](const auto& test) { return test.param.name; });
+
+// How often the C library allocates for threads depends on how they overlap: counted in the same
+// run, and without libunwind, whose loading the counter would take for the game's.
+class ThreadCounts : public testing::TestWithParam<Program> {};
+
+TEST_P(ThreadCounts, EqualAnIndependentCounter) {
+  const RunResult run = run_target({.command = GetParam().command,
+                                    .launch = Launch::kBare,
+                                    .environment = {{"HITCH_UNWIND", "0"}},
+                                    .count = true});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  ASSERT_TRUE(run.counted);
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  EXPECT_EQ(counter_totals(trace), *run.counted);
+  EXPECT_EQ(recorded(trace) + dropped(trace),
+            run.counted->allocs + run.counted->frees + run.counted->reallocs);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, ThreadCounts,
+                         testing::Values(Program{"threads_exact", {"threads_exact"}},
+                                         Program{"tiny_stack", {"tiny_stack"}},
+                                         Program{"thread_exit_tls", {"thread_exit_tls"}}),
+                         [](const auto& test) { return test.param.name; });
 
 // The program's own arithmetic, without a counter in between: the counter and the shim could err
 // alike.
@@ -68,14 +90,11 @@ TEST(CountsTest, EqualTheProgramsOwnArithmetic) {
   EXPECT_LE(totals.allocs, allocs + 2 * 32);
 }
 
-TEST(CountsTest, RequestedBytesAreExact) {
-  const RunResult run = run_target({.command = {"early_boot"}, .count = true});
-  ASSERT_EQ(run.exit_status, 0) << run.describe();
-  ASSERT_EQ(run.traces.size(), 1u);
-  ASSERT_TRUE(run.counted);
-  const model::Trace trace = read_trace(run.traces[0]);
-  EXPECT_EQ(counter_totals(trace).bytes, run.counted->bytes);
-  EXPECT_EQ(frame_totals(trace).bytes, run.counted->bytes + 9000);  // its one realloc
+TEST(CountsTest, BytesOfReallocsAreInTheFramesToo) {
+  const CallTotals expected = count_plain({"early_boot"});
+  const RunResult run = run_target({.command = {"early_boot"}});
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  EXPECT_EQ(frame_totals(read_trace(run.traces[0])).bytes, expected.bytes + 9000);
 }
 
 TEST(CountsTest, NothingIsLeftAlive) {
@@ -89,13 +108,27 @@ TEST(CountsTest, NothingIsLeftAlive) {
   EXPECT_EQ(trace.repair.malformed, 0u);
 }
 
+// A thread's slot is free again once the recorder has read it. A recorder that gets no time on a
+// busy machine runs out of them: then those threads' calls are counted together, and not recorded
+// one by one.
 TEST(CountsTest, ShortThreadsAreToldApart) {
-  const RunResult run = run_target({.command = {"thread_churn"}});
+  const RunResult run = run_target({.command = {"thread_churn"},
+                                    .launch = Launch::kBare,
+                                    .environment = {{"HITCH_UNWIND", "0"}},
+                                    .count = true});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  ASSERT_TRUE(run.counted);
   const model::Trace trace = read_trace(run.traces[0]);
-  // Threads that end free their slot for the next: all of them are told apart in the trace.
-  EXPECT_EQ(trace.threads.size(), 10'001u);
-  EXPECT_EQ(dropped(trace), 0u);
+  const CallTotals totals = counter_totals(trace);
+  EXPECT_EQ(totals.allocs, run.counted->allocs);
+  EXPECT_EQ(totals.frees, run.counted->frees);
+  EXPECT_EQ(recorded(trace) + dropped(trace), totals.allocs + totals.frees + totals.reallocs);
+  if (dropped(trace) == 0) {
+    EXPECT_EQ(trace.threads.size(), 10'001u);
+  }
+  EXPECT_GT(trace.threads.size(), 1'000u);
+  EXPECT_EQ(trace.repair.malformed, 0u);
 }
 
 TEST(CountsTest, MapCallsOfTheGameAreCounted) {

@@ -54,9 +54,9 @@ std::vector<std::string> list_traces(const std::string& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".hitch") traces.push_back(entry.path().string());
   }
-  // "game.hitch" before "game-2.hitch" before "game-10.hitch"
+  // "game-TIME.hitch" before "game-TIME-2.hitch" before those of a later time
   std::sort(traces.begin(), traces.end(), [](const std::string& a, const std::string& b) {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
+    return fs::path(a).stem() < fs::path(b).stem();
   });
   return traces;
 }
@@ -88,11 +88,11 @@ Command make_command(const RunSpec& spec, const std::string& folder) {
   if (program[0].find('/') == std::string::npos && fs::exists(target_path(program[0])))
     program[0] = target_path(program[0]);
 
-  std::vector<std::string> beneath = spec.preload_beneath;
+  std::vector<std::string> before = spec.preload_before;
   std::map<std::string, std::string>& environment = command.environment;
   const std::string name = fs::path(program[0]).filename().string();
   if (spec.count) {
-    beneath.push_back(target_path("libcount_calls.so"));
+    before.push_back(target_path("libcount_calls.so"));
     environment["COUNT_FILE"] = folder + "/count";
     environment["COUNT_PROGRAM"] = name;
   }
@@ -106,13 +106,13 @@ Command make_command(const RunSpec& spec, const std::string& folder) {
     command.arguments.insert(command.arguments.end(), spec.run_flags.begin(), spec.run_flags.end());
     command.arguments.push_back("--");
     // The command puts the shim in front of what is preloaded already.
-    std::vector<std::string> others = spec.preload_before;
-    others.insert(others.end(), beneath.begin(), beneath.end());
+    std::vector<std::string> others = before;
+    others.insert(others.end(), spec.preload_beneath.begin(), spec.preload_beneath.end());
     if (!others.empty()) environment["LD_PRELOAD"] = joined(others);
   } else {
-    std::vector<std::string> preloaded = spec.preload_before;
+    std::vector<std::string> preloaded = before;
     if (spec.launch == Launch::kBare) preloaded.push_back(HITCH_SHIM_PATH);
-    preloaded.insert(preloaded.end(), beneath.begin(), beneath.end());
+    preloaded.insert(preloaded.end(), spec.preload_beneath.begin(), spec.preload_beneath.end());
     if (!preloaded.empty()) environment["LD_PRELOAD"] = joined(preloaded);
   }
   command.arguments.insert(command.arguments.end(), program.begin(), program.end());

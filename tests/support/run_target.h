@@ -2,6 +2,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <iosfwd>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,13 +27,13 @@ struct RunSpec {
   std::vector<std::string> preload_beneath = {};        // after it
   bool target = true;        // HITCH_TARGET names the program: its trace is written at once
   bool expect_trace = true;  // kBare waits for one, 10 s at most
-  bool count = false;        // let count_calls watch from beneath
+  bool count = false;        // let count_calls watch from in front; not with kRun
   std::chrono::seconds timeout{60};
   int signal_after_ms = 0;  // send `signal` to the process started, after this time; 0: do not
   int signal = 0;
 };
 
-// What count_calls.c saw.
+// Calls as count_calls.h tells them apart.
 struct CallTotals {
   std::uint64_t allocs = 0;
   std::uint64_t frees = 0;
@@ -41,6 +42,7 @@ struct CallTotals {
   std::uint64_t bytes = 0;
 
   friend bool operator==(const CallTotals&, const CallTotals&) = default;
+  friend void PrintTo(const CallTotals& totals, std::ostream* out);
 };
 
 struct RunResult {

@@ -2,11 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "viewer/load/byte_source.h"
 #include "viewer/load/trace_reader.h"
 #include "viewer/model/trace_loader.h"
 
 namespace hitch::support {
+
+void PrintTo(const CallTotals& totals, std::ostream* out) {
+  *out << totals.allocs << " allocs, " << totals.frees << " frees, " << totals.reallocs
+       << " reallocs, " << totals.null_frees << " null frees, " << totals.bytes << " bytes";
+}
 
 model::Trace read_trace(const std::string& path) {
   auto source = load::open_file(path);
@@ -43,6 +50,12 @@ CallTotals frame_totals(const model::Trace& trace) {
     totals.bytes += row.bytes;
   }
   return totals;
+}
+
+std::uint64_t recorded(const model::Trace& trace) {
+  std::uint64_t sum = 0;
+  for (const auto& [thread, counters] : trace.counters) sum += counters.recorded;
+  return sum;
 }
 
 std::uint64_t dropped(const model::Trace& trace) {

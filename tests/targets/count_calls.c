@@ -1,9 +1,12 @@
-// An independent counter, preloaded beneath the shim: $COUNT_FILE holds the totals, always up to
-// date.
+// An independent counter of what a game asks its allocator for. Preloaded in front of the shim, so
+// that what the shim itself allocates does not pass; alone it counts the plain game. $COUNT_FILE
+// holds the totals of the program named $COUNT_PROGRAM, always up to date.
 #include "count_calls.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,6 @@
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
-void* __libc_memalign(size_t, size_t);
 void __libc_free(void*);
 
 static _Atomic unsigned long before_main[kCounters], *totals = before_main;
@@ -40,21 +42,62 @@ static void* counted(size_t bytes, void* block) {
   return block;
 }
 
-void* malloc(size_t n) { return counted(n, __libc_malloc(n)); }
-void* calloc(size_t n, size_t each) { return counted(n * each, __libc_calloc(n, each)); }
-void* memalign(size_t a, size_t n) { return counted(n, __libc_memalign(a, n)); }
-void* aligned_alloc(size_t a, size_t n) { return counted(n, __libc_memalign(a, n)); }
-int posix_memalign(void** block, size_t a, size_t n) {
-  if (a < sizeof(void*) || (a & (a - 1)) != 0) return counted(0, NULL), EINVAL;
-  void* p = counted(n, __libc_memalign(a, n));
-  return p == NULL ? ENOMEM : (*block = p, 0);
+// The next definition of `name`. dlsym itself may allocate: until it has answered, glibc's own
+// serves.
+static int asking;
+#define NEXT(name, meanwhile)                                 \
+  static __typeof__(&name) next_##name;                       \
+  if (next_##name == NULL) {                                  \
+    if (asking) return meanwhile;                             \
+    asking = 1;                                               \
+    next_##name = (__typeof__(&name))dlsym(RTLD_NEXT, #name); \
+    asking = 0;                                               \
+  }
+
+void* malloc(size_t n) {
+  NEXT(malloc, __libc_malloc(n))
+  return counted(n, next_malloc(n));
+}
+void* calloc(size_t n, size_t each) {
+  NEXT(calloc, __libc_calloc(n, each))
+  return counted(n * each, next_calloc(n, each));
 }
 void* realloc(void* old, size_t n) {
-  if (old == NULL) return counted(n, __libc_realloc(old, n));
+  NEXT(realloc, __libc_realloc(old, n))
+  if (old == NULL) return counted(n, next_realloc(old, n));
   count(kReallocs, 1);
-  return __libc_realloc(old, n);
+  return next_realloc(old, n);
+}
+// As in glibc: what overflows never reaches the allocator.
+void* reallocarray(void* old, size_t n, size_t each) {
+  size_t bytes;
+  if (!__builtin_mul_overflow(n, each, &bytes)) return realloc(old, bytes);
+  errno = ENOMEM;
+  return NULL;
 }
 void free(void* block) {
+  NEXT(free, __libc_free(block))
   count(block == NULL ? kNullFrees : kFrees, 1);
-  __libc_free(block);
+  next_free(block);
+}
+void* memalign(size_t a, size_t n) {
+  NEXT(memalign, NULL)
+  return counted(n, next_memalign(a, n));
+}
+void* aligned_alloc(size_t a, size_t n) {
+  NEXT(aligned_alloc, NULL)
+  return counted(n, next_aligned_alloc(a, n));
+}
+int posix_memalign(void** block, size_t a, size_t n) {
+  NEXT(posix_memalign, ENOMEM)
+  const int status = next_posix_memalign(block, a, n);
+  return counted(n, status == 0 ? *block : NULL), status;
+}
+void* valloc(size_t n) {
+  NEXT(valloc, NULL)
+  return counted(n, next_valloc(n));
+}
+void* pvalloc(size_t n) {
+  NEXT(pvalloc, NULL)
+  return counted(n, next_pvalloc(n));
 }
