@@ -113,8 +113,8 @@ void add_run(CLI::App& app, Parsed& parsed) {
   run->footer(kRunExamples);
   add_table_options(*run, parsed);
   run->add_flag("--attach-anyway", parsed.run.attach_anyway,
-                "also record a game that ships with an anti-cheat, which may close it or ban the "
-                "account");
+                "load the library also into games it may harm: those with an anti-cheat, "
+                "which may ban the account, and sanitizer builds");
 }
 
 void add_report(CLI::App& app, Parsed& parsed) {

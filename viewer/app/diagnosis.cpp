@@ -96,23 +96,22 @@ void check_loader(const ProgramFacts& program, Diagnosis& out) {
   }
 }
 
-void check_allocator(const ProgramFacts& program, const std::string& preloaded, Diagnosis& out) {
+// A sanitizer's runtime must come first in a process, intercepts what the library calls before it
+// is ready for it, and brings its own malloc.
+void check_sanitizer(const ProgramFacts& program, Diagnosis& out) {
+  const bool linked = !program.asan_library.empty();
+  if (!linked && !program.has_static_sanitizer) return;
+  out.keep_out = program.path + " is a sanitizer build" +
+                 (linked ? " (" + program.asan_library + ")" : std::string()) +
+                 ", whose runtime must come first and brings its own malloc; record a build "
+                 "without it";
+  out.own_allocator = "a sanitizer";
+}
+
+void check_allocator(const ProgramFacts& program, Diagnosis& out) {
   const std::string& path = program.path;
-  if (!program.asan_library.empty()) {
-    // The sanitizer must come first, and its malloc then comes before the library's.
-    if (preloaded.find("libasan") == std::string::npos &&
-        preloaded.find(program.asan_library) == std::string::npos) {
-      out.warnings.push_back(path + " is a sanitizer build (" + program.asan_library +
-                             "), which refuses to start unless its runtime is preloaded first: "
-                             "record a build without it, or put " +
-                             program.asan_library + " first (LD_PRELOAD=" + program.asan_library +
-                             " hitchtrace run ...) and get frames only.");
-    }
-    out.own_allocator = program.asan_library;
-  } else if (program.defines_malloc || program.has_static_sanitizer) {
-    out.own_allocator = program.has_static_sanitizer ? "a sanitizer"
-                        : program.allocator.empty()  ? "one of its own"
-                                                     : program.allocator;
+  if (program.defines_malloc) {
+    out.own_allocator = program.allocator.empty() ? "one of its own" : program.allocator;
     out.warnings.push_back("allocator inside the executable: " + out.own_allocator + ". " + path +
                            " calls its own malloc before any preloaded one, so its allocations "
                            "are not seen; build it without, or with the shared library of it.");
@@ -183,6 +182,11 @@ std::string why_launcher(const std::vector<std::string>& command) {
   return {};
 }
 
+bool is_script(const std::string& path) {
+  std::ifstream in(path);
+  return in.get() == '#' && in.get() == '!';
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r";
   const std::size_t first = text.find_first_not_of(kSpace);
@@ -192,8 +196,8 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-Diagnosis diagnose(const std::vector<ProgramFacts>& chain, const std::vector<std::string>& command,
-                   const std::string& preloaded) {
+Diagnosis diagnose(const std::vector<ProgramFacts>& chain,
+                   const std::vector<std::string>& command) {
   Diagnosis out;
   check_start(chain.front(), command.front(), out);
   if (out.refuse_status == 0) check_interpreters(chain, out);
@@ -202,7 +206,8 @@ Diagnosis diagnose(const std::vector<ProgramFacts>& chain, const std::vector<std
   const ProgramFacts& program = chain.back();
   check_loader(program, out);
   if (out.refuse_status != 0) return out;
-  if (out.cannot_record.empty()) check_allocator(program, preloaded, out);
+  if (out.cannot_record.empty()) check_sanitizer(program, out);
+  if (out.cannot_record.empty() && out.keep_out.empty()) check_allocator(program, out);
   if (program.kind == ProgramKind::kWindows ||
       std::any_of(command.begin(), command.end(), is_wine)) {
     out.warnings.emplace_back(
@@ -213,18 +218,21 @@ Diagnosis diagnose(const std::vector<ProgramFacts>& chain, const std::vector<std
     std::error_code error;
     const fs::path path = is_program ? chain.front().path : word;
     if (!path.has_parent_path() || !fs::is_regular_file(path, error)) continue;
-    out.anti_cheat = find_anti_cheat(path.parent_path());
-    if (!out.anti_cheat.empty()) break;
+    const std::string anti_cheat = find_anti_cheat(path.parent_path());
+    if (anti_cheat.empty()) continue;
+    out.keep_out = "there is an anti-cheat next to this game (" + anti_cheat +
+                   "), which may close it or ban the account";
+    break;
   }
   return out;
 }
 
 PreloadReset find_preload_reset(const std::string& script) {
+  if (!is_script(script)) return {};
   std::ifstream in(script);
   std::string line;
   for (unsigned number = 1; number < 10000 && std::getline(in, line); ++number) {
     const std::string_view text = trimmed(line);
-    if (number == 1 && !text.starts_with("#!")) return {};
     if (text.starts_with('#')) continue;
     const std::size_t at = text.find("LD_PRELOAD=");
     const bool sets_afresh = at != std::string_view::npos &&
@@ -244,11 +252,8 @@ std::string why_never_loaded(const Diagnosis& diagnosis, const std::vector<Progr
   std::vector<std::string> scripts;
   for (const ProgramFacts& program : chain)
     if (program.kind == ProgramKind::kScript) scripts.push_back(program.path);
-  for (const std::string& word : command) {
-    std::error_code error;
-    if (word.find('/') != std::string::npos && fs::is_regular_file(word, error))
-      scripts.push_back(word);
-  }
+  for (const std::string& word : command)
+    if (word.find('/') != std::string::npos && is_script(word)) scripts.push_back(word);
   for (const std::string& script : scripts) {
     const PreloadReset reset = find_preload_reset(script);
     if (reset.line == 0) continue;

@@ -22,14 +22,12 @@ struct Diagnosis {
   std::vector<std::string> warnings;
   // The allocator that comes before the library; empty: none was seen.
   std::string own_allocator;
-  // File of an anti-cheat next to the game; empty: none.
-  std::string anti_cheat;
+  // Not empty: the library does this game harm, and why. It is not loaded unless the user insists.
+  std::string keep_out;
 };
 
-// `chain` from find_program; `command` is the game with its arguments; `preloaded` is the caller's
-// LD_PRELOAD.
-Diagnosis diagnose(const std::vector<ProgramFacts>& chain, const std::vector<std::string>& command,
-                   const std::string& preloaded);
+// `chain` from find_program; `command` is the game with its arguments.
+Diagnosis diagnose(const std::vector<ProgramFacts>& chain, const std::vector<std::string>& command);
 
 // Why no process of the game ever loaded the library. One sentence, or two with the remedy.
 std::string why_never_loaded(const Diagnosis& diagnosis, const std::vector<ProgramFacts>& chain,

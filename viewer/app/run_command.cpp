@@ -40,7 +40,7 @@ class Run {
   int operator()() {
     const std::string path = std::getenv("PATH") == nullptr ? "/bin:/usr/bin" : variable("PATH");
     chain_ = find_program(options_.command.front(), path, getuid(), getgid());
-    diagnosis_ = diagnose(chain_, options_.command, variable("LD_PRELOAD"));
+    diagnosis_ = diagnose(chain_, options_.command);
     if (diagnosis_.refuse_status != 0) {
       say(diagnosis_.refusal);
       return diagnosis_.refuse_status;
@@ -49,12 +49,11 @@ class Run {
     for (const std::string& warning : diagnosis_.warnings) say("warning: " + warning);
     if (!diagnosis_.cannot_record.empty())
       say("warning: nothing will be recorded: " + diagnosis_.cannot_record);
-    if (!diagnosis_.anti_cheat.empty()) {
-      const bool attach = options_.attach_anyway;
-      say("warning: there is an anti-cheat next to this game (" + diagnosis_.anti_cheat + "): " +
-          (attach ? "it may close the game or ban the account."
-                  : "it is started without the library; --attach-anyway records it."));
-      if (!attach) return start_unrecorded();
+    if (!diagnosis_.keep_out.empty()) {
+      say(options_.attach_anyway ? "warning: " + diagnosis_.keep_out + "."
+                                 : "warning: started without the library: " + diagnosis_.keep_out +
+                                       " (--attach-anyway loads it all the same).");
+      if (!options_.attach_anyway) return start_unrecorded();
     }
     return check_places() ? record() : kExitOwnFailure;
   }
@@ -72,7 +71,7 @@ class Run {
     }
   }
 
-  // Anti-cheats judge by what is loaded: this process becomes the game.
+  // This process becomes the game, so that nothing of ours is left in the way.
   int start_unrecorded() {
     std::vector<char*> arguments;
     for (const std::string& word : options_.command)

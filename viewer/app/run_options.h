@@ -11,7 +11,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 
 struct RunOptions {
   Settings settings;           // HITCH_* from flags, validated
-  bool attach_anyway = false;  // record a game that ships with an anti-cheat, too
+  bool attach_anyway = false;  // load the library also where it may do harm
   std::vector<std::string> command;
 };
 

@@ -19,11 +19,9 @@ using ::testing::IsEmpty;
 class DiagnosisTest : public ::testing::Test {
  protected:
   Diagnosis look_at(const std::string& name, uid_t user = getuid(), const std::string& path = "") {
-    return diagnose(find_program(name, path, user, getgid()), {name}, "");
+    return diagnose(find_program(name, path, user, getgid()), {name});
   }
-  static Diagnosis of(const ProgramFacts& facts, const std::string& preloaded = "") {
-    return diagnose({facts}, {facts.path}, preloaded);
-  }
+  static Diagnosis of(const ProgramFacts& facts) { return diagnose({facts}, {facts.path}); }
   static ProgramFacts plain() {
     ProgramFacts facts;
     facts.path = "/opt/game";
@@ -114,31 +112,32 @@ TEST_F(DiagnosisTest, NamesTheAllocatorInsideTheExecutable) {
   EXPECT_THAT(of(facts).warnings, ElementsAre(HasSubstr("mimalloc under its own names")));
 }
 
-TEST_F(DiagnosisTest, SaysHowToStartASanitizerBuild) {
+TEST_F(DiagnosisTest, KeepsOutOfSanitizerBuilds) {
   ProgramFacts facts = plain();
   facts.asan_library = "libasan.so.8";
-  EXPECT_THAT(of(facts).warnings, ElementsAre(HasSubstr("LD_PRELOAD=libasan.so.8 hitchtrace run")));
-  EXPECT_THAT(of(facts, "/usr/lib/libasan.so.8").warnings, IsEmpty());
+  EXPECT_THAT(of(facts).keep_out, HasSubstr("a sanitizer build (libasan.so.8)"));
   facts.asan_library.clear();
   facts.has_static_sanitizer = true;
-  EXPECT_EQ(of(facts).own_allocator, "a sanitizer");
+  facts.defines_malloc = true;
+  EXPECT_THAT(of(facts).keep_out, HasSubstr("a sanitizer build, whose runtime"));
+  EXPECT_THAT(of(facts).warnings, IsEmpty());
 }
 
 TEST_F(DiagnosisTest, ExpectsOnlyFramesOfWindowsPrograms) {
   const std::string game = folder_.write("game.exe", "MZ", false);
   EXPECT_THAT(look_at(game).warnings, ElementsAre(HasSubstr("its heap is inside Wine")));
-  const Diagnosis through_wine = diagnose({plain()}, {"/usr/bin/wine64", game}, "");
+  const Diagnosis through_wine = diagnose({plain()}, {"/usr/bin/wine64", game});
   EXPECT_THAT(through_wine.warnings, ElementsAre(HasSubstr("frames and faults only")));
 }
 
 TEST_F(DiagnosisTest, NoticesAnAntiCheatNextToTheGame) {
   const std::string game =
       folder_.write("a/game", elf_bytes({ELFCLASS64, EM_X86_64, "/proc/self/exe"}));
-  EXPECT_EQ(look_at(game).anti_cheat, "");
+  EXPECT_EQ(look_at(game).keep_out, "");
   const std::string library = folder_.write("a/EasyAntiCheat_x64.so", "");
-  EXPECT_EQ(look_at(game).anti_cheat, library);
-  const Diagnosis through_launcher = diagnose({plain()}, {"reaper", "--", game}, "");
-  EXPECT_EQ(through_launcher.anti_cheat, library);
+  EXPECT_THAT(look_at(game).keep_out, HasSubstr(library));
+  const Diagnosis through_launcher = diagnose({plain()}, {"reaper", "--", game});
+  EXPECT_THAT(through_launcher.keep_out, HasSubstr(library));
 }
 
 class WhyTest : public DiagnosisTest {
