@@ -181,7 +181,9 @@ class Run {
               << "next:  hitchtrace report " << shell_word(traces[i]) << '\n';
     }
     if (!traces.empty()) return;
-    if (run.status.connected.empty()) {
+    if (run.recorder_died) {
+      say("nothing was recorded: the recorder died before it had begun a trace.");
+    } else if (run.status.connected.empty()) {
       say("nothing was recorded: " + why_not_loaded(run));
     } else {
       say("nothing was recorded: " + run.status.connected.front().exe +

@@ -99,11 +99,20 @@ TEST_F(RunCommandTest, RepairsTheTraceAndWaitsForTheGameWhenTheRecorderIsKilled)
   EXPECT_TRUE(std::filesystem::exists(done));
   EXPECT_THAT(said.errors, HasSubstr("the recorder has died"));
   EXPECT_THAT(said.errors, HasSubstr("index rewritten"));
+  EXPECT_THAT(said.errors, Not(HasSubstr("never allocated")));
   EXPECT_THAT(said.errors, HasSubstr("next:  hitchtrace report"));
 }
 
+TEST_F(RunCommandTest, NamesTheAllocatorWhenNothingWasAllocatedThroughTheLibrary) {
+  const std::string trace = folder_.write("none.hitch", support::sample_empty().bytes(), false);
+  EXPECT_THAT(run_shell("", {{"FAKE_TRACE", trace}}).errors,
+              HasSubstr("never allocated through the library"));
+}
+
 TEST_F(RunCommandTest, PassesASignalOfTheGameThroughAfterTheRecorderWasKilled) {
-  EXPECT_EQ(run_shell("sleep 0.1; kill -ABRT $$", {{"FAKE_MODE", "die"}}).status, 128 + SIGABRT);
+  const Said said = run_shell("sleep 0.1; kill -ABRT $$", {{"FAKE_MODE", "die"}});
+  EXPECT_EQ(said.status, 128 + SIGABRT);
+  EXPECT_THAT(said.errors, HasSubstr("the recorder died before it had begun a trace"));
 }
 
 TEST_F(RunCommandTest, ForwardsSignalsSentToItAlone) {
