@@ -41,21 +41,28 @@ TEST(LoaderTest, DeepbindIsKeptOnRequest) {
   EXPECT_LT(counter_totals(read_trace(run.traces[0])).allocs, 50u * 200);
 }
 
+// One in front of ours asks glibc directly, so that lookups pass us by; the game must not notice
+// either.
 TEST(LoaderTest, AnotherDlsymMayComeBeforeOrAfterOurs) {
   const std::vector<std::string> command = {"present_looked_up", target_path("libfakegl.so.1"),
                                             "dlsym", "glXSwapBuffers"};
   const std::vector<std::string> other = {target_path("libother_dlsym.so")};
-  for (const bool before : {true, false}) {
-    const RunResult run =
-        run_target({.command = command,
-                    .launch = Launch::kBare,
-                    .preload_before = before ? other : std::vector<std::string>{},
-                    .preload_beneath = before ? std::vector<std::string>{} : other});
-    ASSERT_EQ(run.exit_status, 0) << run.describe();
-    ASSERT_EQ(run.traces.size(), 1u) << run.describe();
-    EXPECT_EQ(frames_of_kind(read_trace(run.traces[0]), model::FrameKind::kPresent), 19u)
-        << (before ? "before" : "after");
-  }
+  const RunResult after = run_target({.command = command,
+                                      .launch = Launch::kBare,
+                                      .preload_beneath = other,
+                                      .timeout = std::chrono::seconds(15)});
+  ASSERT_EQ(after.exit_status, 0) << after.describe();
+  ASSERT_EQ(after.traces.size(), 1u) << after.describe();
+  EXPECT_EQ(frames_of_kind(read_trace(after.traces[0]), model::FrameKind::kPresent), 19u);
+
+  const RunResult before = run_target({.command = command,
+                                       .launch = Launch::kBare,
+                                       .preload_before = other,
+                                       .timeout = std::chrono::seconds(15)});
+  ASSERT_EQ(before.exit_status, 0) << before.describe();
+  EXPECT_EQ(before.said("presents"), 20) << before.describe();
+  ASSERT_EQ(before.traces.size(), 1u) << before.describe();
+  EXPECT_GE(counter_totals(read_trace(before.traces[0])).allocs, 20u * 10);
 }
 
 TEST(LoaderTest, SwitchesTurnTheWorkaroundsOff) {
