@@ -57,7 +57,7 @@ void write_latencies(Page& page, const Report& report) {
     const analyse::LatencyTail& tail = report.latency[kind];
     if (tail.calls == 0) continue;
     if (!any) {
-      page.heading("LATENCY", "of one call");
+      page.heading("LATENCY", "of one call, the price of the clock taken off");
       page.line(
           page.paint(Ink::kDim, row(page, "", {"p50", "p95", "p99", "p99.9", "worst", "calls"})));
       any = true;
