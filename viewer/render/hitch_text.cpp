@@ -61,7 +61,7 @@ void write_balance(Page& page, const Report& report, const Hitch& hitch) {
     std::string text = std::string(kIndent + 2, ' ') + pad_right(label, 17) + pad_left(number, 9) +
                        " ms " + pad_left(over, 9);
     const double share = hitch.excess[index] / largest;
-    if (!unknown && hitch.excess[index] >= kVisibleNs) {
+    if (!unknown && hitch.excess[index] >= kVisibleNs && share >= 0.02) {
       const auto length = static_cast<std::size_t>(
           std::max(1.0, std::round(share * static_cast<double>(bar_room))));
       std::string bar;
