@@ -88,8 +88,7 @@ void Drainer::adopt_new_threads() {
     }
     const std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_RELAXED);
     const std::uint32_t thread = next_thread_++;
-    streams_.push_back(
-        std::make_unique<Stream>(Stream{ThreadStream(pool_, i, thread), tid}));
+    streams_.push_back(std::make_unique<Stream>(Stream{ThreadStream(pool_, i, thread), tid}));
     by_slot_[i] = streams_.back().get();
     sink_.on_thread_start(thread, tid);
   }

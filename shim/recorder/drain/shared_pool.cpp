@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,27 @@ format::PoolGeometry geometry_for(std::uint64_t bytes) {
   return g;
 }
 
+// A file-size limit also counts for memory that has a descriptor. Lifts it as far as this process
+// may while the memory is sized; afterwards it holds again for the trace, as its owner wished.
+class LiftedFileSizeLimit {
+ public:
+  LiftedFileSizeLimit() {
+    if (getrlimit(RLIMIT_FSIZE, &before_) != 0) return;
+    rlimit lifted{RLIM_INFINITY, RLIM_INFINITY};
+    if (setrlimit(RLIMIT_FSIZE, &lifted) == 0) return;
+    lifted = {before_.rlim_max, before_.rlim_max};
+    if (setrlimit(RLIMIT_FSIZE, &lifted) == 0) bytes_ = before_.rlim_max;
+  }
+  ~LiftedFileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
+  LiftedFileSizeLimit(const LiftedFileSizeLimit&) = delete;
+  LiftedFileSizeLimit& operator=(const LiftedFileSizeLimit&) = delete;
+  std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  rlimit before_{RLIM_INFINITY, RLIM_INFINITY};
+  std::uint64_t bytes_ = ~std::uint64_t{0};
+};
+
 PoolError failed(const char* step) {
   return {std::string("cannot prepare the buffer: ") + step + ": " + std::strerror(errno)};
 }
@@ -49,7 +71,8 @@ PoolError failed(const char* step) {
 }  // namespace
 
 std::unique_ptr<SharedPool> SharedPool::create(std::uint64_t bytes, PoolError& error) {
-  const format::PoolGeometry geometry = geometry_for(bytes);
+  const LiftedFileSizeLimit limit;
+  const format::PoolGeometry geometry = geometry_for(std::min(bytes, limit.bytes()));
   const int fd = memfd_create("hitchtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) {
     error = failed("memfd_create");

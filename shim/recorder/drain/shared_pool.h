@@ -16,7 +16,7 @@ struct PoolError {
 class SharedPool {
  public:
   // Returns null and fills `error` when the memory cannot be had. `bytes` is rounded down to whole
-  // chunks; at least four of them are made.
+  // chunks, and to a file-size limit that cannot be lifted; at least four of them are made.
   static std::unique_ptr<SharedPool> create(std::uint64_t bytes, PoolError& error);
   ~SharedPool();
   SharedPool(const SharedPool&) = delete;

@@ -45,7 +45,8 @@ std::unique_ptr<drain::SharedPool> Supervisor::take_memory() {
   if (spare_) return std::move(spare_);
   drain::PoolError error;
   auto pool = drain::SharedPool::create(surroundings_.options.buffer_mib << 20, error);
-  if (!pool) surroundings_.status.note(error.what);
+  if (!pool && !memory_refused_) surroundings_.status.note(error.what);
+  memory_refused_ = !pool;
   return pool;
 }
 

@@ -48,6 +48,7 @@ class Supervisor {
   pid_t first_game_ = -1;
   std::optional<int> game_status_;
   bool had_session_ = false;
+  bool memory_refused_ = false;  // and said so
   bool stop_ = false;
 };
 

@@ -1,6 +1,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <set>
@@ -39,6 +41,23 @@ TEST(SharedPool, LiesWithinTheMemoryAskedFor) {
 
 TEST(SharedPool, TooLittleMemoryStillGivesAFewChunks) {
   EXPECT_EQ(make_pool(0)->geometry().chunk_count, 4u);
+}
+
+TEST(SharedPool, AFileSizeLimitDoesNotCountForTheMemory) {
+  const pid_t child = fork();
+  if (child == 0) {
+    // Soft limit only: every user may lift it. It holds again afterwards.
+    const rlimit limit{1000, RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    PoolError error;
+    const auto pool = SharedPool::create(8 << 20, error);
+    rlimit after{};
+    getrlimit(RLIMIT_FSIZE, &after);
+    _exit(pool && after.rlim_cur == 1000 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
 }
 
 TEST(SharedPool, HandsOutEverySlotAndChunkOnceFirstOnesFirst) {
