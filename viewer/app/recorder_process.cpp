@@ -83,6 +83,7 @@ class Supervisor {
       if (ready[1].revents != 0) read_status();
       if (ready[0].revents != 0) read_signals();
       reap();
+      announce_death();
     }
     run_.status = parser_.status();
     return std::move(run_);
@@ -192,6 +193,12 @@ class Supervisor {
     if (status_.get() >= 0) read_status();
     if (parser_.status().game_ended()) return;
     run_.recorder_died = true;
+  }
+
+  // The game may have ended with its recorder; then there is nothing to announce.
+  void announce_death() {
+    if (!run_.recorder_died || announced_ || no_children_) return;
+    announced_ = true;
     if (command_.on_recorder_death) command_.on_recorder_death();
   }
 
@@ -211,6 +218,7 @@ class Supervisor {
   pid_t recorder_ = -1;
   bool recorder_ended_ = false;
   bool no_children_ = false;
+  bool announced_ = false;
   RecorderRun run_;
 };
 

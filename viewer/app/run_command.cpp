@@ -142,7 +142,9 @@ class Run {
     for (const std::string& note : run.status.notes) say(note);
     if (run.recorder_died) repair(run.status.traces);
     const int status = exit_status(run);
-    if (!run.status.exec_error) show(run);
+    const bool started =
+        !run.status.exec_error && (status_is_of_game_ || !run.status.traces.empty());
+    if (started) show(run);
     return status;
   }
 
@@ -155,6 +157,7 @@ class Run {
     if (run.status.exit_code) return *run.status.exit_code;
     if (run.status.killed_by) return 128 + *run.status.killed_by;
     if (run.adopted_wait_status != -1) return shell_status(run.adopted_wait_status);
+    status_is_of_game_ = false;
     const int status = run.recorder_wait_status;
     say(WIFSIGNALED(status)
             ? "the recorder was killed by signal " + std::to_string(WTERMSIG(status)) + "."
@@ -223,6 +226,7 @@ class Run {
   Diagnosis diagnosis_;
   std::string library_;
   std::string recorder_;
+  bool status_is_of_game_ = true;
 };
 
 }  // namespace

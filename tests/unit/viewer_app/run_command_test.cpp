@@ -150,7 +150,7 @@ TEST_F(RunCommandTest, SaysWhatKeptTheGameFromStarting) {
 TEST_F(RunCommandTest, SaysWhenTheRecorderFails) {
   const Said said = run_shell("", {{"FAKE_MODE", "fail"}});
   EXPECT_EQ(said.status, 125);
-  EXPECT_THAT(said.errors, HasSubstr("the recorder failed (exit status 3)"));
+  EXPECT_EQ(said.errors, "hitchtrace: the recorder failed (exit status 3).\n");
   const Said broken = run_shell("", {{"HITCH_RECORDER", folder_.write("r", "x", false)}});
   EXPECT_EQ(broken.status, 125);
   EXPECT_THAT(broken.errors, HasSubstr("cannot be started: Permission denied."));
