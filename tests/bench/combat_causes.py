@@ -45,11 +45,10 @@ def play(options, seed, off, scratch):
     for line in open(truth):
         entry = json.loads(line)
         planted[entry["frame"]] = entry["plant"]
-    # The game counts frames from 0 and its first present ends start-up: the report's first frame is its frame 1.
-    first = report["frames"]["windows"] - 1
+    # The game counts frames from 0 and its first present ends start-up: the report's frame 0 is its frame 1.
     hitches = {}
     for hitch in report["hitches"] + report["hidden_by_vsync"]:
-        hitches[hitch["frame"] - first] = hitch
+        hitches[hitch["frame"] + 1] = hitch
     return planted, hitches, report
 
 

@@ -25,7 +25,8 @@ constexpr std::uint64_t kStacksShed = 2;
 constexpr std::uint64_t kCountersIncomplete = 4;
 
 struct Frame {
-  std::uint64_t number = 0;  // as the trace names it
+  std::uint64_t number = 0;   // as the trace names it
+  std::uint64_t picture = 0;  // how many picture frames came before: what people call its number
   FrameKind kind = FrameKind::kPresent;
   std::uint8_t api = 0;
   std::uint8_t flags = 0;

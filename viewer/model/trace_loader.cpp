@@ -252,6 +252,11 @@ class Loader {
     frame_at_.clear();
     std::sort(out_.frames.begin(), out_.frames.end(),
               [](const Frame& a, const Frame& b) { return a.number < b.number; });
+    std::uint64_t pictures = 0;
+    for (Frame& frame : out_.frames) {
+      frame.picture = pictures;
+      if (frame.kind == FrameKind::kPresent) ++pictures;
+    }
     std::size_t kept = 0;
     for (auto& [number, row] : thread_rows_) {
       const std::optional<FrameId> frame = out_.find_frame(number);

@@ -25,7 +25,7 @@ std::string since_start(const Report& report, const model::Frame& frame) {
 std::string headline(const Page& page, const Report& report, const Hitch& hitch, std::size_t rank) {
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
   std::string text = pad_left(std::to_string(rank), 2) + "  " +
-                     page.paint(Ink::kBold, "frame " + count_text(frame.number)) + " " +
+                     page.paint(Ink::kBold, "frame " + count_text(frame.picture)) + " " +
                      since_start(report, frame) + ": ";
   if (hitch.kind == analyse::HitchKind::kHiddenByVsync) {
     text += ms_text(hitch.balance.work) + " ms of work (usually " + ms_text(hitch.usual.work) +
@@ -77,8 +77,11 @@ void write_balance(Page& page, const Report& report, const Hitch& hitch) {
 std::string site_text(const Page& page, const std::string& numbers, const Name& name,
                       std::size_t indent) {
   std::string text = name.function;
-  if (!name.hint.empty()) text += " (" + name.hint + ")";
   const std::size_t room = page.width() - indent - columns_of(numbers);
+  // The hint helps with names that say little, and is the first to go when room is short.
+  if (!name.hint.empty() && columns_of(text) + columns_of(name.hint) + 3 <= room) {
+    text += " (" + name.hint + ")";
+  }
   if (!name.place.empty() && columns_of(text) + columns_of(name.place) + 3 <= room) {
     text += " (" + name.place + ")";
   }

@@ -123,7 +123,8 @@ Json hitch_json(const Report& report, const Hitch& hitch, std::size_t top, SiteN
                             {"value", coincidence.value},
                             {"usual", coincidence.usual}});
   }
-  return {{"frame", frame.number},
+  return {{"frame", frame.picture},
+          {"id", frame.number},
           {"begin_ms", ms(report.trace.clock.ns(frame.begin))},
           {"kind", hitch.kind == analyse::HitchKind::kWall ? "wall" : "hidden_by_vsync"},
           {"loading", hitch.loading},

@@ -129,7 +129,7 @@ void write_answer(Page& page, const Report& report, SiteNames& names) {
     const Hitch& worst = play.front();
     const model::Frame& frame = report.trace.frames[worst.frame.index()];
     page.wrap(0, 2,
-              "Worst: frame " + count_text(frame.number) + " at " +
+              "Worst: frame " + count_text(frame.picture) + " at " +
                   duration_text(report.trace.clock.ns(frame.begin)) + " took " +
                   duration_text(worst.balance.wall) + ", usually " +
                   duration_text(worst.usual.wall) + ": " + cause_sentence(report, worst, names) +
@@ -234,8 +234,11 @@ std::string site_row(const Page& page, const Report& report, model::SiteId site,
   text += "  ";
   const Name& name = names.site(site);
   std::string function = name.function;
-  if (!name.hint.empty()) function += " (" + name.hint + ")";
   const std::size_t room = page.width() - columns_of(text);
+  // The hint helps with names that say little, and is the first to go when room is short.
+  if (!name.hint.empty() && columns_of(function) + columns_of(name.hint) + 3 <= room) {
+    function += " (" + name.hint + ")";
+  }
   if (!name.place.empty() && columns_of(function) + columns_of(name.place) + 3 <= room) {
     function += " (" + name.place + ")";
   }
