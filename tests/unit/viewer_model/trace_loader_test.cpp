@@ -58,6 +58,24 @@ TEST(TraceLoader, RowsOfTheSameKeyAddUp) {
   EXPECT_EQ(rows[0].slowest_site, SiteId(1u));
 }
 
+TEST(TraceLoader, PictureFramesAreNumberedWithoutTheWindowsBeforeThem) {
+  TraceBuilder builder;
+  builder.preamble();
+  for (std::uint64_t id = 0; id < 5; ++id) {
+    trace::Frame frame;
+    frame.id = id;
+    frame.kind = id < 3 ? 1 : 0;
+    frame.begin = id * 1000;
+    frame.end = id * 1000 + 1000;
+    builder.add(frame);
+  }
+  const Trace trace = load(builder);
+  ASSERT_EQ(trace.frames.size(), 5u);
+  EXPECT_EQ(trace.frames[3].number, 3u);
+  EXPECT_EQ(trace.frames[3].picture, 0u);
+  EXPECT_EQ(trace.frames[4].picture, 1u);
+}
+
 TEST(TraceLoader, RowsMayComeBeforeTheirFrame) {
   TraceBuilder builder;
   trace::FrameThread row;
