@@ -308,7 +308,7 @@ class CommandLine {
   }
 
   int run_subcommand(CLI::App& command, const std::vector<std::string>& words) {
-    const std::string name = command.get_name();
+    const std::string& name = command.get_name();
     const bool is_run = name == "run";
     const int usage = is_run ? kExitOwnFailure : kExitUsage;
     Split split = split_words(command, words, is_run);

@@ -261,7 +261,7 @@ std::string why_never_loaded(const Diagnosis& diagnosis, const std::vector<Progr
     return script + ", line " + std::to_string(reset.line) + " drops the library (" + reset.text +
            "); " + (sets ? "append :$LD_PRELOAD to what it sets." : "remove that.");
   }
-  const std::string launcher = why_launcher(command);
+  std::string launcher = why_launcher(command);
   if (!launcher.empty()) return launcher;
   if (!scripts.empty())
     return scripts.front() +

@@ -31,7 +31,7 @@ std::string find_in_path(const std::string& name, const std::string& search_path
   std::string merely_there;
   std::istringstream folders(search_path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const std::string path = (folder.empty() ? "." : folder) + '/' + name;
+    std::string path = (folder.empty() ? "." : folder) + '/' + name;
     if (!is_file(path)) continue;
     if (access(path.c_str(), X_OK) == 0) return path;
     if (merely_there.empty()) merely_there = path;

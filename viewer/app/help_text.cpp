@@ -36,7 +36,7 @@ std::string row(const std::string& name, const std::string& description) {
 HelpText::HelpText() { label("Positionals", "Arguments"); }
 
 std::string HelpText::make_usage(const CLI::App* command, std::string) const {
-  const std::string name = command->get_name();
+  const std::string& name = command->get_name();
   if (name == "hitchtrace") return "\nUsage: hitchtrace COMMAND [OPTIONS]\n";
   if (name == "run") return "\nUsage: hitchtrace run [OPTIONS] -- GAME [ARGS...]\n";
   if (name == "version") return "\nUsage: hitchtrace version\n";

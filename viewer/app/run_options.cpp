@@ -24,8 +24,10 @@ std::string check_value(const std::string& flag, const std::string& value) {
     if (flag != row.flag) continue;
     const char* why = config::set_option(scratch, row, value.c_str());
     if (why == nullptr) return {};
-    std::string sentence = flag + ": '" + value + "' " + why;
-    if (row.type == config::OptionType::Choice) sentence += std::string(" (") + row.values + ")";
+    std::string sentence = flag;
+    sentence.append(": '").append(value).append("' ").append(why);
+    if (row.type == config::OptionType::Choice)
+      sentence.append(" (").append(row.values).append(")");
     return sentence + ".";
   }
   return flag + " is not an option of a recording.";

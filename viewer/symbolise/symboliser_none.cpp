@@ -9,6 +9,7 @@ struct Symboliser::Impl {
   std::vector<std::string> notes;
 };
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the twin keeps them
 Symboliser::Symboliser(Settings settings) : impl_(std::make_unique<Impl>()) {
   if (!settings.symbols.empty() || settings.debuginfod)
     impl_->notes.emplace_back("This hitchtrace was built without elfutils: it reads no symbols.");
