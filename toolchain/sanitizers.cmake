@@ -1,6 +1,6 @@
 # Sanitizers apply to every target of the build: the shim's core is then a plain library under test, and
 # nothing is preloaded (a sanitizer's own malloc must come first in a process). Instrumented code gains little
-# from -O2 and takes twice as long to compile with it.
+# from -O2 and takes half as long again to compile with it.
 if(HITCH_SANITIZE)
   add_compile_options(-O1 -fsanitize=${HITCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HITCH_SANITIZE})
