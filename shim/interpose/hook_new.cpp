@@ -57,7 +57,7 @@ void* traced_foreign_new(Op op, Size size, std::uintptr_t caller, Real real) {
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
   timed ? hitch::record::count_timed(state->slot->alloc, ticks)
         : hitch::record::count_untimed(state->slot->alloc);
-  hitch::base::add_once(state->slot->alloc_bytes, size);
+  hitch::base::add_once(state->slot->alloc_bytes, block != nullptr ? size : 0);
   record_alloc(
       scope, hitch::format::make_head(hitch::format::BufferKind::kAlloc, op, t1 - state->tsc_base),
       block, size, caller, ticks);
@@ -141,38 +141,19 @@ void wrap(unsigned index, void* real) {
   hitch_next_operator[index] = kWrapped[index];
 }
 
-// Calls one pair of operators and reports whether they came through our malloc and our free.
-struct Reached {
-  bool alloc;
-  bool release;
-};
-
-Reached probe(unsigned new_index, unsigned delete_index, void* new_entry, void* delete_entry,
-              hitch::record::ThreadState& state) {
-  constexpr Size kAlignment = 32;
-  const std::uint64_t nested_before = state.own_calls;
-  void* block = nullptr;
-  switch (new_index % 4) {
-    case 0:
-      block = reinterpret_cast<void* (*)(Size)>(new_entry)(8);
-      break;
-    case 1:
-      block = reinterpret_cast<void* (*)(Size, const void*)>(new_entry)(8, nullptr);
-      break;
-    case 2:
-      block = reinterpret_cast<void* (*)(Size, Size)>(new_entry)(32, kAlignment);
-      break;
-    default:
-      block =
-          reinterpret_cast<void* (*)(Size, Size, const void*)>(new_entry)(32, kAlignment, nullptr);
+// Decides how an operator is entered. The allocator's own operators (jemalloc, tcmalloc, mimalloc)
+// do not come back through our malloc and are wrapped; all others are jumped to, libstdc++'s
+// because they end in malloc, a library's of the game's own because nothing may be assumed of it.
+// Nothing is tried out: the operators that libstdc++ calls may be the executable's, whose memory
+// tracker is not constructed yet.
+void bind(unsigned index, void* real) {
+  const link_map* definer = hitch::libc::module_of(reinterpret_cast<std::uintptr_t>(real));
+  const auto allocator = reinterpret_cast<std::uintptr_t>(hitch::libc::g_real.malloc);
+  if (definer != nullptr && definer == hitch::libc::module_of(allocator)) {
+    wrap(index, real);
+  } else {
+    hitch_next_operator[index] = real;
   }
-  const std::uint64_t nested_between = state.own_calls;
-  // Sized forms take the size first; the others ignore it or take the alignment there.
-  const Size first = delete_index == 9 || delete_index == 15    ? 8
-                     : delete_index == 11 || delete_index == 17 ? 32
-                                                                : kAlignment;
-  reinterpret_cast<void (*)(void*, Size, Size)>(delete_entry)(block, first, kAlignment);
-  return {nested_between != nested_before, state.own_calls != nested_between};
 }
 
 }  // namespace
@@ -197,14 +178,7 @@ extern "C" {
   if (hitch::record::hitch_plumbing_bytes == 0) {
     learn_plumbing(hitch::libc::module_of(reinterpret_cast<std::uintptr_t>(found)));
   }
-  const link_map* definer = hitch::libc::module_of(reinterpret_cast<std::uintptr_t>(found));
-  const auto allocator = reinterpret_cast<std::uintptr_t>(hitch::libc::g_real.malloc);
-  if (definer != nullptr && definer == hitch::libc::module_of(allocator)) {
-    // The allocator's own operator: it will not come back through our malloc.
-    wrap(index, found);
-  } else {
-    hitch_next_operator[index] = found;
-  }
+  bind(index, found);
   return hitch_next_operator[index];
 }
 
@@ -213,27 +187,11 @@ extern "C" {
 namespace hitch::interpose {
 
 void bind_operators() {
-  record::ThreadState* state = record::enter();
-  if (state == nullptr) return;
-  void* next[kOperators];
   for (unsigned i = 0; i < kOperators; ++i) {
-    next[i] = libc::find_next(kNames[i]);
-    if (next[i] == nullptr) return;  // no C++ library: hitch_find_operator takes over if one comes
-  }
-  learn_plumbing(libc::module_of(reinterpret_cast<std::uintptr_t>(next[0])));
-  const record::HookScope scope(*state);
-  const record::OwnWork own(scope);
-  // Each delete is tried once, with a new of its own family and alignment.
-  for (unsigned d = kFirstDelete; d < kOperators; ++d) {
-    const unsigned family = d < 14 ? 0 : 4;
-    const unsigned form = d - (d < 14 ? 8 : 14);  // D DS DA DSA DT DAT
-    const unsigned n = family + (form == 2 || form == 3 ? 2 : form == 4 ? 1 : form == 5 ? 3 : 0);
-    const Reached reached = probe(n, d, next[n], next[d], *state);
-    if (!reached.alloc) wrap(n, next[n]);
-    if (!reached.release) wrap(d, next[d]);
-  }
-  for (unsigned i = 0; i < kOperators; ++i) {
-    if (hitch_next_operator[i] == nullptr) hitch_next_operator[i] = next[i];
+    void* next = libc::find_next(kNames[i]);
+    if (next == nullptr) continue;  // no C++ library: hitch_find_operator takes over if one comes
+    if (i == 0) learn_plumbing(libc::module_of(reinterpret_cast<std::uintptr_t>(next)));
+    bind(i, next);
   }
 }
 

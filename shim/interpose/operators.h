@@ -5,10 +5,8 @@
 
 namespace hitch::interpose {
 
-// Finds the next definitions and checks that each reaches our malloc and free. Those that do not
-// (jemalloc and tcmalloc bring operators of their own) are wrapped instead: timed like malloc.
-// Allocates and frees a few bytes that are not counted; call it from the library's constructor,
-// while recording.
+// Finds the next definitions, so that their first call need not. Those of an allocator that brings operators of
+// its own (jemalloc, tcmalloc, mimalloc) do not reach our malloc: they are wrapped and timed like malloc.
 void bind_operators();
 
 }  // namespace hitch::interpose

@@ -41,7 +41,12 @@ ENTRY \name
         movq    %r10, %r11
         subq    hitch_plumbing_start(%rip), %r11
         cmpq    hitch_plumbing_bytes(%rip), %r11
-        jb      2f                      /* one operator calling another: the outer one is noted already */
+        jae     5f
+        movq    NOTE_SP(%rax), %r11     /* a call from inside the C++ library: when an operator is running, */
+        subq    %rsp, %r11              /* which is noted until malloc or free has taken the note, and it is */
+        cmpq    $512, %r11              /* near, then this is one operator calling another */
+        jb      2f
+5:
         movq    %r10, NOTE_CALLER(%rax)
         movq    %rsp, NOTE_SP(%rax)
         movq    $\op, NOTE_OP(%rax)
@@ -158,9 +163,14 @@ OPERATOR _ZdaPvSt11align_val_tRKSt9nothrow_t, 19, OP_DELETE_ARRAY
 9:
 .endm
 
-/* void* dlsym(void* handle, const char* name) */
+/* void* dlsym(void* handle, const char* name)
+ * RTLD_NEXT (-1) asks for what comes after the caller: the caller is itself a hook, and ours came before it. */
 ENTRY dlsym
         REAL_ENTRY hitch_real_dlsym
+        cmpq    $-1, %rdi
+        jne     1f
+        jmp     *%rax
+1:
         SAVE_ARGUMENTS
         pushq   %rax
         .cfi_adjust_cfa_offset 8
@@ -178,6 +188,10 @@ LEAVE dlsym
 /* void* dlvsym(void* handle, const char* name, const char* version) */
 ENTRY dlvsym
         REAL_ENTRY hitch_real_dlvsym
+        cmpq    $-1, %rdi
+        jne     1f
+        jmp     *%rax
+1:
         SAVE_ARGUMENTS
         pushq   %rax
         .cfi_adjust_cfa_offset 8

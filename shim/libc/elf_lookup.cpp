@@ -2,7 +2,7 @@
 
 #include <elf.h>
 
-#include <cstring>
+#include "base/text.h"
 
 namespace hitch::libc {
 namespace {
@@ -51,6 +51,11 @@ Tables read_tables(const link_map* module) {
   return tables;
 }
 
+bool has_elf_magic(std::uintptr_t address) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(address);
+  return bytes[0] == ELFMAG0 && bytes[1] == ELFMAG1 && bytes[2] == ELFMAG2 && bytes[3] == ELFMAG3;
+}
+
 constexpr ElfW(Half) kHiddenVersion = 0x8000;
 
 // Collects the best definition among symbols of one name: the default version before a hidden one.
@@ -64,7 +69,7 @@ class Candidate {
     if (symbol.st_shndx == SHN_UNDEF || symbol.st_value == 0) return false;
     if (type != STT_FUNC && type != STT_NOTYPE) return false;
     if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL) return false;
-    if (std::strcmp(tables_.strings + symbol.st_name, name_) != 0) return false;
+    if (!base::same_text(tables_.strings + symbol.st_name, name_)) return false;
     const bool hidden =
         tables_.versions != nullptr && (tables_.versions[index] & kHiddenVersion) != 0;
     if (best_ == nullptr || !hidden) best_ = &symbol;
@@ -166,11 +171,11 @@ bool module_range(const link_map* module, std::uintptr_t& start, std::uintptr_t&
   if (base == 0) {
     base = reinterpret_cast<std::uintptr_t>(module->l_ld) & ~std::uintptr_t{4095};
     for (unsigned pages = 0; pages < 1u << 16; ++pages, base -= 4096) {
-      if (std::memcmp(reinterpret_cast<const void*>(base), ELFMAG, SELFMAG) == 0) break;
+      if (has_elf_magic(base)) break;
     }
   }
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);
-  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (!has_elf_magic(base)) return false;
   const auto* segments = reinterpret_cast<const ElfW(Phdr)*>(base + header->e_phoff);
   start = ~std::uintptr_t{0};
   end = 0;

@@ -172,6 +172,10 @@ HITCH_FAST void check_epoch(const HookScope& scope) {
   }
 }
 
+// Bytes to count before it is known whether the call succeeds: none for what no address space can
+// hold.
+HITCH_FAST std::size_t plausible(std::size_t size) { return (size >> 47) == 0 ? size : 0; }
+
 // Level count within one frame: no record, so no scope either, and the real call can be a jump.
 HITCH_FAST bool counts_only(const ThreadState& state) {
   return (state.mode & kRecord) == 0 &&
@@ -184,7 +188,7 @@ template <class Real>
   ThreadState* state = enter(slot);
   if (state == nullptr) {
     void* block = real();
-    count_untracked(Call::kAlloc, size);
+    count_untracked(Call::kAlloc, block != nullptr ? size : 0);
     return block;
   }
   const HookScope scope(*state, slot);
@@ -193,7 +197,7 @@ template <class Real>
     check_epoch(scope);
     void* block = real();
     count_untimed(counters.alloc);
-    base::add_once(counters.alloc_bytes, size);
+    base::add_once(counters.alloc_bytes, block != nullptr ? size : 0);
     return block;
   }
   see_through_operator(*state, caller, op);
@@ -203,7 +207,7 @@ template <class Real>
   const std::uint64_t t1 = now(*state);
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
   timed ? count_timed(counters.alloc, ticks) : count_untimed(counters.alloc);
-  base::add_once(counters.alloc_bytes, size);
+  base::add_once(counters.alloc_bytes, block != nullptr ? size : 0);
   record_alloc(scope, format::make_head(BufferKind::kAlloc, op, t1 - state->tsc_base), block, size,
                caller, ticks);
   return block;
@@ -219,7 +223,7 @@ template <class Real>
   const std::uint64_t t1 = base::read_tsc();
   format::ThreadSlot& slot = *state->slot;
   count_timed(slot.alloc, t1 - t0);
-  base::add_once(slot.alloc_bytes, size);
+  base::add_once(slot.alloc_bytes, block != nullptr ? size : 0);
   record_alloc(scope, format::make_head(BufferKind::kAlloc, op, t1 - state->tsc_base), block, size,
                caller, t1 - t0);
   return block;
@@ -234,7 +238,7 @@ HITCH_FAST void* traced_alloc(Op op, std::size_t size, std::uintptr_t caller, Re
       return traced_alloc_default(state, op, size, caller, real);
     if (counts_only(*state)) {
       base::add_once(state->slot->alloc.buckets[0], 1);
-      base::add_once(state->slot->alloc_bytes, size);
+      base::add_once(state->slot->alloc_bytes, plausible(size));
       return real();
     }
   }
@@ -317,7 +321,7 @@ HITCH_FAST void* traced_realloc(void* old_block, std::size_t size, std::uintptr_
   ThreadState* state = enter();
   if (HITCH_UNLIKELY(state == nullptr)) {
     void* block = real();
-    count_untracked(Call::kRealloc, size);
+    count_untracked(Call::kRealloc, block != nullptr ? size : 0);
     return block;
   }
   const HookScope scope(*state);
@@ -326,7 +330,7 @@ HITCH_FAST void* traced_realloc(void* old_block, std::size_t size, std::uintptr_
     check_epoch(scope);
     void* block = real();
     count_untimed(slot.realloc);
-    base::add_once(slot.realloc_bytes, size);
+    base::add_once(slot.realloc_bytes, block != nullptr ? size : 0);
     return block;
   }
   const std::uint64_t t0 = now(*state);
@@ -337,7 +341,7 @@ HITCH_FAST void* traced_realloc(void* old_block, std::size_t size, std::uintptr_
   const bool timed = (state->mode & kTimeAlloc) != 0;
   const std::uint64_t ticks = timed ? t1 - t0 : 0;
   timed ? count_timed(slot.realloc, ticks) : count_untimed(slot.realloc);
-  base::add_once(slot.realloc_bytes, size);
+  base::add_once(slot.realloc_bytes, block != nullptr ? size : 0);
   BufferKind kind = BufferKind::kReallocMoved;
   const void* survivor = block;
   if (block == nullptr) {

@@ -254,6 +254,12 @@ namespace hitch::record {
 
 bool start_process(bool fork_child) {
   using namespace session;
+  // A sanitizer's allocator must be the first in the process and cannot be timed: stand aside
+  // before anything of libc is called, its interceptors are not ready yet.
+  if (libc::find_default("__asan_init", nullptr) != nullptr ||
+      libc::find_default("__tsan_init", nullptr) != nullptr) {
+    return false;
+  }
   read_options();
   Executable exe;
   read_executable(exe);

@@ -1,14 +1,13 @@
 // Complete callstacks, for outliers: after the timed interval, never while a lock is held. The
-// build selects unwinder_libunwind.cpp or unwinder_none.cpp.
+// build selects unwinder_libgcc.cpp, unwinder_libunwind.cpp or unwinder_none.cpp.
 #pragma once
 #include <cstdint>
 
 namespace hitch::unwind {
 
-// Looks for an unwinder (libunwind, else libgcc's) and opens it RTLD_LOCAL, so that it can never
-// take over the game's exceptions. May allocate and take the loader's lock: call it from the
-// library's constructor only. Returns its name for reports, or nullptr when there is none;
-// capture() then yields nothing.
+// Looks for the unwinder and opens it RTLD_LOCAL, so that it can never take over the game's
+// exceptions. May allocate and take the loader's lock: call it from the library's constructor only.
+// Returns its name for reports, or nullptr when there is none; capture() then yields nothing.
 using DlopenFn = void* (*)(const char*, int);
 using DlsymFn = void* (*)(void*, const char*);
 const char* prepare(DlopenFn open, DlsymFn find);
