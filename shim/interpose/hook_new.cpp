@@ -141,18 +141,71 @@ void wrap(unsigned index, void* real) {
   hitch_next_operator[index] = kWrapped[index];
 }
 
-// Decides how an operator is entered. The allocator's own operators (jemalloc, tcmalloc, mimalloc)
-// do not come back through our malloc and are wrapped; all others are jumped to, libstdc++'s
-// because they end in malloc, a library's of the game's own because nothing may be assumed of it.
-// Nothing is tried out: the operators that libstdc++ calls may be the executable's, whose memory
-// tracker is not constructed yet.
-void bind(unsigned index, void* real) {
+bool belongs_to_allocator(void* real) {
   const link_map* definer = hitch::libc::module_of(reinterpret_cast<std::uintptr_t>(real));
   const auto allocator = reinterpret_cast<std::uintptr_t>(hitch::libc::g_real.malloc);
-  if (definer != nullptr && definer == hitch::libc::module_of(allocator)) {
+  return definer != nullptr && definer == hitch::libc::module_of(allocator);
+}
+
+// Decides how an operator is entered. Most of the allocators' own operators (tcmalloc, mimalloc) do
+// not come back through our malloc: they are wrapped. All others are jumped to: libstdc++'s because
+// they end in malloc, a library's of the game's own because nothing may be assumed of it.
+void bind(unsigned index, void* real) {
+  if (belongs_to_allocator(real)) {
     wrap(index, real);
   } else {
     hitch_next_operator[index] = real;
+  }
+}
+
+// Calls an allocator's own pair of operators and sees whether they come to our malloc and free
+// (jemalloc's do). Only for those: the operators that libstdc++ calls may be the executable's,
+// whose memory tracker is not constructed yet.
+struct Reached {
+  bool alloc;
+  bool release;
+};
+
+Reached probe(unsigned new_index, void* new_entry, void* delete_entry,
+              const hitch::record::ThreadState& state) {
+  constexpr Size kBytes = 32;
+  constexpr Size kAlignment = 32;
+  const std::uint64_t before = state.own_calls;
+  void* block = nullptr;
+  switch (new_index % 4) {
+    case 0:
+      block = reinterpret_cast<void* (*)(Size)>(new_entry)(kBytes);
+      break;
+    case 1:
+      block = reinterpret_cast<void* (*)(Size, const void*)>(new_entry)(kBytes, nullptr);
+      break;
+    case 2:
+      block = reinterpret_cast<void* (*)(Size, Size)>(new_entry)(kBytes, kAlignment);
+      break;
+    default:
+      block = reinterpret_cast<void* (*)(Size, Size, const void*)>(new_entry)(kBytes, kAlignment,
+                                                                              nullptr);
+  }
+  const std::uint64_t between = state.own_calls;
+  // Size and alignment are both 32, so every form of delete finds what it expects.
+  reinterpret_cast<void (*)(void*, Size, Size)>(delete_entry)(block, kBytes, kAlignment);
+  return {between != before, state.own_calls != between};
+}
+
+void bind_allocators_operators(void* const (&next)[kOperators],
+                               const hitch::record::ThreadState& state) {
+  // The form of new that goes with each delete: D DS DA DSA DT DAT.
+  constexpr unsigned kNewForm[6] = {0, 0, 2, 2, 1, 3};
+  for (unsigned d = kFirstDelete; d < kOperators; ++d) {
+    const bool array = d >= 14;
+    const unsigned n = (array ? 4 : 0) + kNewForm[d - (array ? 14 : 8)];
+    if (next[n] == nullptr || next[d] == nullptr || !belongs_to_allocator(next[n]) ||
+        !belongs_to_allocator(next[d])) {
+      continue;
+    }
+    const Reached reached = probe(n, next[n], next[d], state);
+    if (reached.alloc) hitch_next_operator[n] = next[n];
+    if (reached.release) hitch_next_operator[d] = next[d];
   }
 }
 
@@ -187,12 +240,19 @@ extern "C" {
 namespace hitch::interpose {
 
 void bind_operators() {
+  record::ThreadState* state = record::enter();
+  if (state == nullptr) return;
+  void* next[kOperators];
   for (unsigned i = 0; i < kOperators; ++i) {
-    void* next = libc::find_next(kNames[i]);
-    if (next == nullptr) continue;  // no C++ library: hitch_find_operator takes over if one comes
-    if (i == 0) learn_plumbing(libc::module_of(reinterpret_cast<std::uintptr_t>(next)));
-    bind(i, next);
+    next[i] = libc::find_next(kNames[i]);
+    if (next[i] == nullptr)
+      continue;  // no C++ library: hitch_find_operator takes over if one comes
+    if (i == 0) learn_plumbing(libc::module_of(reinterpret_cast<std::uintptr_t>(next[i])));
+    bind(i, next[i]);
   }
+  const record::HookScope scope(*state);
+  const record::OwnWork own(scope);
+  bind_allocators_operators(next, *state);
 }
 
 }  // namespace hitch::interpose

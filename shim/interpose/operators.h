@@ -5,8 +5,10 @@
 
 namespace hitch::interpose {
 
-// Finds the next definitions, so that their first call need not. Those of an allocator that brings operators of
-// its own (jemalloc, tcmalloc, mimalloc) do not reach our malloc: they are wrapped and timed like malloc.
+// Finds the next definitions, so that their first call need not. Those of an allocator that do not
+// come back through our malloc (tcmalloc, mimalloc) are wrapped and timed like malloc; which do is
+// tried out with a few bytes that are not counted. Call it from the library's constructor, while
+// recording.
 void bind_operators();
 
 }  // namespace hitch::interpose

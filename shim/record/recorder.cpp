@@ -202,7 +202,11 @@ void count_untracked(Call call, std::size_t bytes) {
     header.homeless_bytes.fetch_add(bytes, std::memory_order_relaxed);
     return;
   }
-  if (state->guard == 0 || state->own != 0) return;
+  if (state->guard == 0) return;
+  if (state->own != 0) {
+    ++state->own_calls;
+    return;
+  }
   ThreadSlot& slot = *state->slot;
   base::add_once(slot.nested_calls, 1);
   switch (call) {

@@ -51,6 +51,7 @@ struct alignas(64) ThreadState {
   std::uint64_t flushed_frees;
   std::uint64_t flushed_reallocs;
   std::uint64_t flushed_bytes;
+  std::uint64_t own_calls;  // allocator calls made while `own`; bind_operators looks at it
   std::uint32_t tag_depth;
   std::uint32_t tags_refused;  // pushes beyond the depth limit that still wait for their pop
 };

@@ -153,10 +153,12 @@ void FrameAggregator::alloc(const Event& event) {
   ++log.recorded;
   const std::uint64_t duration = net(event.ticks);
   const std::uint64_t start = event.key - std::min(event.ticks, event.key);
+  // A failed call got no bytes, whatever it asked for.
+  const std::uint64_t bytes = event.block != 0 ? event.size : 0;
   const Cell at = cell(log, event.thread, start, event.caller, SiteClass::kAlloc, event.op);
   ThreadRow& row = at.rows.thread_row(at.thread_row);
   ++row.allocs;
-  row.bytes += event.size;
+  row.bytes += bytes;
   row.alloc_ticks += duration;
   if (duration > row.slowest_ticks) {
     row.slowest_ticks = duration;
@@ -164,16 +166,16 @@ void FrameAggregator::alloc(const Event& event) {
   }
   SiteRow& site = at.rows.site_row(at.site_row);
   ++site.allocs;
-  site.bytes += event.size;
+  site.bytes += bytes;
   site.ticks += duration;
   site.slowest_ticks = std::max(site.slowest_ticks, duration);
-  count_tag(log, event.thread, at.rows, event.size, duration);
+  count_tag(log, event.thread, at.rows, bytes, duration);
   if (timed_allocs_) {
     latencies_.add(log.latencies, CallKind::kAlloc, size_class(event.size), duration);
   }
   blocks_.allocated(event.thread, event.key, event.block, {event.size, at.site});
-  if (event.size >= config_.large_block_bytes) [[unlikely]] {
-    put_large_block(event.key, at.frame, event.thread, event, event.size, at.site);
+  if (bytes >= config_.large_block_bytes) [[unlikely]] {
+    put_large_block(event.key, at.frame, event.thread, event, bytes, at.site);
   }
 }
 
@@ -216,10 +218,13 @@ void FrameAggregator::realloc_end(const Event& event) {
   ++log.recorded;
   const std::uint64_t duration = net(event.ticks);
   const std::uint64_t start = event.key - std::min(event.ticks, event.key);
+  const bool got_block =
+      event.kind == BufferKind::kReallocMoved || event.kind == BufferKind::kReallocInPlace;
+  const std::uint64_t bytes = got_block ? event.size : 0;
   const Cell at = cell(log, event.thread, start, event.caller, SiteClass::kRealloc, event.op);
   ThreadRow& row = at.rows.thread_row(at.thread_row);
   ++row.reallocs;
-  row.bytes += event.size;
+  row.bytes += bytes;
   row.realloc_ticks += duration;
   if (duration > row.slowest_ticks) {
     row.slowest_ticks = duration;
@@ -227,30 +232,22 @@ void FrameAggregator::realloc_end(const Event& event) {
   }
   SiteRow& site = at.rows.site_row(at.site_row);
   ++site.reallocs;
-  site.bytes += event.size;
+  site.bytes += bytes;
   site.ticks += duration;
   site.slowest_ticks = std::max(site.slowest_ticks, duration);
-  count_tag(log, event.thread, at.rows, event.size, duration);
+  count_tag(log, event.thread, at.rows, bytes, duration);
   if (timed_allocs_) {
     latencies_.add(log.latencies, CallKind::kRealloc, size_class(event.size), duration);
   }
   const PendingRealloc old = log.pending_realloc;
   log.pending_realloc = {};
-  switch (event.kind) {
-    case BufferKind::kReallocMoved:
-    case BufferKind::kReallocInPlace:
-      blocks_.allocated(event.thread, event.key, event.block, {event.size, at.site});
-      if (event.size >= config_.large_block_bytes) {
-        put_large_block(event.key, at.frame, event.thread, event, event.size, at.site);
-      }
-      break;
-    case BufferKind::kReallocFailed:
-      if (old.open && old.known) {
-        blocks_.allocated(event.thread, event.key, old.address, old.block);
-      }
-      break;
-    default:
-      break;
+  if (got_block) {
+    blocks_.allocated(event.thread, event.key, event.block, {bytes, at.site});
+    if (bytes >= config_.large_block_bytes) {
+      put_large_block(event.key, at.frame, event.thread, event, bytes, at.site);
+    }
+  } else if (event.kind == BufferKind::kReallocFailed && old.open && old.known) {
+    blocks_.allocated(event.thread, event.key, old.address, old.block);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <sstream>
 #include <utility>
 
 namespace hitch::recorder {
@@ -76,13 +77,25 @@ void Supervisor::loop() {
     if (nothing_left &&
         (first_game_ >= 0 || had_session_ || monotonic_ms() > begin + kPatienceMs)) {
       // A last look: a process that connected just before its parent ended.
-      if (!wait(0) && sessions_.empty()) return;
+      if (wait(0) || !sessions_.empty()) continue;
+      if (!game_daemonised()) return;
+      wait(kNoSessionMs);
       continue;
     }
     const int quiet = sessions_.empty() ? kNoSessionMs : kQuietMs;
     wait(busy ? kBusyMs : quiet);
     busy = tick_sessions();
   }
+}
+
+bool Supervisor::game_daemonised() const {
+  if (game_exe_.empty()) return false;
+  const std::string own = std::to_string(getpid());
+  std::istringstream children(resolve::read_small_file("/proc/self/task/" + own + "/children"));
+  for (pid_t child = 0; children >> child;) {
+    if (resolve::ProcessFiles(child).executable() == game_exe_) return true;
+  }
+  return false;
 }
 
 // True when a hello was taken.
@@ -209,6 +222,7 @@ void Supervisor::greet(const Caller& caller) {
   shared.close_descriptor();
   if (!sent) return;
   had_session_ = true;
+  if (caller.pid == first_game_) game_exe_ = exe;
   sessions_.push_back(std::move(session));
   surroundings_.status.say("connected", who);
 }

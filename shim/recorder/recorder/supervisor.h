@@ -37,6 +37,8 @@ class Supervisor {
   void end_session(std::size_t index, EndReason reason, std::uint64_t status);
   void end_by_wait_status(std::size_t index, std::optional<int> status);
   std::unique_ptr<drain::SharedPool> take_memory();
+  // The game's program goes on in a child that was left to us: it has put itself in the background.
+  bool game_daemonised() const;
 
   Surroundings& surroundings_;
   Listener& listener_;
@@ -47,6 +49,7 @@ class Supervisor {
   pid_t game_ = -1;                               // started by us and not reaped yet
   pid_t first_game_ = -1;
   std::optional<int> game_status_;
+  std::string game_exe_;  // of the process started by us, when it connected
   bool had_session_ = false;
   bool memory_refused_ = false;  // and said so
   bool stop_ = false;
