@@ -150,7 +150,7 @@ void FakeThread::addresses(std::uint64_t* words, std::uint64_t block, std::uint6
 bool FakeThread::alloc(std::uint64_t key, std::uint64_t block, std::uint64_t size,
                        std::uint64_t caller, std::uint64_t ticks, format::Op op) {
   count(slot_->alloc, ticks);
-  add(slot_->alloc_bytes, size);
+  if (block != 0) add(slot_->alloc_bytes, size);
   if (!room(5)) {
     gap(key, size, ticks);
     return false;
@@ -199,7 +199,9 @@ void FakeThread::realloc_begin(std::uint64_t key, std::uint64_t old_block, std::
 bool FakeThread::realloc_end(BufferKind outcome, std::uint64_t key, std::uint64_t block,
                              std::uint64_t size, std::uint64_t caller, std::uint64_t ticks) {
   count(slot_->realloc, ticks);
-  add(slot_->realloc_bytes, size);
+  const bool got_block =
+      outcome == BufferKind::kReallocMoved || outcome == BufferKind::kReallocInPlace;
+  if (got_block) add(slot_->realloc_bytes, size);
   if (!room(5)) {
     gap(key, size, ticks);
     return false;

@@ -110,9 +110,22 @@ TEST_F(Recording, ReallocOutcomes) {
   EXPECT_EQ(frames_->blocks().live().count(), 0u);
   EXPECT_EQ(row(0).reallocs, 4u);
   EXPECT_EQ(row(0).realloc_ticks, 40u);
-  EXPECT_EQ(row(0).bytes, 10u + 20 + 30 + (1 << 30) + 10);
+  EXPECT_EQ(row(0).bytes, 10u + 20 + 30 + 10);  // what failed got nothing
   EXPECT_EQ(frames_->blocks().unknown_frees(), 0u);
   EXPECT_EQ(frames_->blocks().implied_frees(), 0u);
+}
+
+TEST_F(Recording, AFailedAllocationIsACallWithoutBytes) {
+  FakeThread t(game_, 1);
+  t.alloc(100, 0, std::uint64_t{1} << 50, 0x400000, 5);
+  t.alloc(200, 0x1000, 10, 0x400000, 5);
+  drain(300);
+  finish(301);
+  EXPECT_EQ(row(0).allocs, 2u);
+  EXPECT_EQ(row(0).bytes, 10u);
+  EXPECT_EQ(row(0).alloc_ticks, 10u);
+  EXPECT_TRUE(out_.all<trace::LargeBlock>().empty());
+  EXPECT_EQ(frames_->blocks().live().count(), 1u);
 }
 
 TEST_F(Recording, AReallocChainKeepsOneBlock) {

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 
 #include "recorder/write/file_sink.h"
 
@@ -37,8 +36,11 @@ class TraceName : public ::testing::Test {
 TEST_F(TraceName, HasProgramDateAndTimeAndNeverRepeats) {
   const NameRequest request{"", root_ + "/deep/down", "/opt/game/bin/combat", ""};
   const std::string first = create(request);
-  EXPECT_TRUE(std::regex_match(first, std::regex(root_ + "/deep/down/combat-\\d{8}-\\d{6}.hitch")))
-      << first;
+  std::string shape = first;
+  for (char& c : shape) c = c >= '0' && c <= '9' ? '#' : c;
+  std::string expected = root_ + "/deep/down/combat-########-######.hitch";
+  for (char& c : expected) c = c >= '0' && c <= '9' ? '#' : c;
+  EXPECT_EQ(shape, expected) << first;
   const std::string second = create(request);
   EXPECT_EQ(second, first.substr(0, first.size() - 6) + "-2.hitch");
   EXPECT_EQ(create(request), first.substr(0, first.size() - 6) + "-3.hitch");
