@@ -106,7 +106,7 @@ TEST_F(DrainerTest, RandomStreamsComeOutSorted) {
   std::uint64_t key = 1;
   std::size_t written = 0;
   for (int round = 0; round < 20; ++round) {
-    for (int i = 0; i < 1500; ++i) {
+    for (std::uint64_t i = 0; i < 1500; ++i) {
       key += random() % 3;
       threads[random() % threads.size()].alloc(key, i + 1, 1, 1, 0);
       ++written;
