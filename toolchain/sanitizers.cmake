@@ -4,6 +4,8 @@
 if(HITCH_SANITIZE)
   add_compile_options(-O1 -fsanitize=${HITCH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HITCH_SANITIZE})
+  # False in instrumented standard headers (https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105562).
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 if(HITCH_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
