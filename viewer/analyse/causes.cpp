@@ -61,7 +61,11 @@ Verdict waiting_verdict(const Hitch& hitch, const model::Frame& frame, const Mea
   const double waited = hitch.excess[part_index(Part::kWaiting)];
   if (hitch.others_excess_ns(measures) >= kNamed * waited) return Verdict::kWaitingOnMemory;
   if (frame.major_faults > 0) return Verdict::kWaitingOnFiles;
-  if (frame.involuntary > frame.voluntary) return Verdict::kPreempted;
+  // More than usual: a frame that is preempted now and then is not therefore late.
+  if (static_cast<double>(frame.involuntary) - hitch.usual_involuntary >
+      static_cast<double>(frame.voluntary)) {
+    return Verdict::kPreempted;
+  }
   return Verdict::kWaiting;
 }
 
@@ -114,12 +118,17 @@ void explain(Hitch& hitch, const model::Trace& trace, const Measures& measures) 
   for (std::size_t part = 0; part < kParts; ++part) {
     hitch.excess[part] = hitch.balance.parts[part] - hitch.usual.parts[part];
   }
+  // What recording those calls took is the tool's time, not the game's: shares are measured without
+  // it.
+  const double own = std::clamp(trace.clock.ns(frame.own_ticks) - hitch.usual_own_ns, 0.0,
+                                std::max(0.0, hitch.excess[part_index(Part::kRest)]));
+  const double whole = hitch.excess_ns - own;
   for (std::size_t part = 0; part < kParts; ++part) {
     const bool of_work = part != part_index(Part::kPresent) && part != part_index(Part::kSleep);
     if (hitch.by_work && !of_work) continue;
-    if (hitch.excess_ns <= 0 || hitch.excess[part] < kNamed * hitch.excess_ns) continue;
-    hitch.causes.push_back({static_cast<Part>(part), hitch.excess[part],
-                            std::min(1.0, hitch.excess[part] / hitch.excess_ns)});
+    const double excess = hitch.excess[part] - (part == part_index(Part::kRest) ? own : 0.0);
+    if (whole <= 0 || excess < kNamed * whole) continue;
+    hitch.causes.push_back({static_cast<Part>(part), excess, std::min(1.0, excess / whole)});
   }
   std::stable_sort(hitch.causes.begin(), hitch.causes.end(),
                    [](const Cause& a, const Cause& b) { return a.excess_ns > b.excess_ns; });

@@ -46,6 +46,9 @@ void compare_with_usual(Hitch& hitch, const model::Trace& trace,
   hitch.usual_involuntary = median_over(around, [&](model::FrameId id) {
     return static_cast<double>(trace.frames[id.index()].involuntary);
   });
+  hitch.usual_own_ns = median_over(around, [&](model::FrameId id) {
+    return trace.clock.ns(trace.frames[id.index()].own_ticks);
+  });
   hitch.usual_others_allocator_ns = median_over(
       around, [&](model::FrameId id) { return other_threads_of(trace, id).allocator_ns; });
   hitch.usual_others_faults = median_over(around, [&](model::FrameId id) {

@@ -88,6 +88,7 @@ struct Hitch {
   double usual_maps = 0;
   double usual_faults = 0;  // of the presenting thread
   double usual_involuntary = 0;
+  double usual_own_ns = 0;  // cost of recording on the presenting thread
   OtherThreads others;
   double usual_others_allocator_ns = 0;
   double usual_others_faults = 0;
