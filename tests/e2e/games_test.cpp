@@ -88,8 +88,8 @@ class GamesTest : public testing::Test {
     return folder;
   }
 
-  // `least`: frames even a busy machine draws in that time.
-  static void expect_frames(const RunResult& run, format::Api api, std::size_t least = 20) {
+  // `least`: a software renderer on a busy machine draws a handful in that time.
+  static void expect_frames(const RunResult& run, format::Api api, std::size_t least = 3) {
     EXPECT_FALSE(run.timed_out) << run.describe();
     ASSERT_EQ(run.traces.size(), 1u) << run.describe();
     const model::Trace trace = read_trace(run.traces[0]);
