@@ -29,6 +29,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* NOLINTBEGIN(modernize-redundant-void-arg): read by C compilers too. */
 
 /* A heap of the game's own (an arena, a pool, an engine allocator). 0 is "no heap". */
 typedef uint32_t hitch_heap;
@@ -120,6 +121,7 @@ static inline void hitch_heap_reset(hitch_heap heap) {
   HITCHTRACE_CALL(hitchtrace_heap_reset, (heap));
 }
 
+/* NOLINTEND(modernize-redundant-void-arg) */
 #ifdef __cplusplus
 }  // extern "C"
 
