@@ -55,7 +55,7 @@ main_build() { configure_once dev && build_preset dev; }
 # Passing cases are left out, so that what remains is failures, skips and the summary.
 main_suite() {
   set -o pipefail
-  ctest --preset dev -j "$HITCH_JOBS" 2>&1 | tee build/log/dev-test.log |
+  ctest --preset dev -C Tidy -j "$HITCH_JOBS" 2>&1 | tee build/log/dev-test.log |
     grep -vE '^ *Start +[0-9]+:|^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed|^Internal ctest changing|^Test project' |
     cat -s
 }

@@ -30,6 +30,7 @@ std::vector<bool> loading_frames(const model::Trace& trace) {
   const double median = median_of(wall);
   if (median <= 0) return loading;
   std::vector<double> ends;
+  ends.reserve(pictures.size());
   for (const std::size_t picture : pictures)
     ends.push_back(trace.clock.ns(trace.frames[picture].end));
   const double run_begin = ends.front() - wall.front();

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <iostream>
+#include <string_view>
 
 #include "viewer/analyse/report.h"
 #include "viewer/app/site_namer.h"
@@ -27,17 +27,19 @@ int descriptor_of(const std::ostream& out) {
   return -1;
 }
 
-bool set(const char* variable) {
+// An unset variable and an empty one mean the same here.
+std::string_view environment(const char* variable) {
   const char* value = std::getenv(variable);
-  return value != nullptr && *value != '\0';
+  return value == nullptr ? std::string_view() : value;
 }
 
 bool locale_is_utf8() {
   for (const char* variable : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    if (!set(variable)) continue;
-    const std::string value = std::getenv(variable);
-    return value.find("UTF-8") != std::string::npos || value.find("utf8") != std::string::npos ||
-           value.find("utf-8") != std::string::npos;
+    const std::string_view value = environment(variable);
+    if (value.empty()) continue;
+    return value.find("UTF-8") != std::string_view::npos ||
+           value.find("utf8") != std::string_view::npos ||
+           value.find("utf-8") != std::string_view::npos;
   }
   return false;
 }
@@ -46,10 +48,10 @@ render::Style style_for(const ReportOptions& options, const std::ostream& out) {
   render::Style style;
   const int descriptor = descriptor_of(out);
   const bool terminal = descriptor >= 0 && isatty(descriptor) != 0;
-  const char* kind = std::getenv("TERM");
-  const bool dumb = kind != nullptr && std::strcmp(kind, "dumb") == 0;
-  style.colour = options.colour == Colour::kAlways ||
-                 (options.colour == Colour::kAuto && terminal && !dumb && !set("NO_COLOR"));
+  const bool dumb = environment("TERM") == "dumb";
+  style.colour =
+      options.colour == Colour::kAlways ||
+      (options.colour == Colour::kAuto && terminal && !dumb && environment("NO_COLOR").empty());
   style.unicode = locale_is_utf8();
   style.width = options.width;
   winsize size{};

@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using analyse::Hitch;
-using analyse::Part;
 using analyse::Quantiles;
 using analyse::Report;
 

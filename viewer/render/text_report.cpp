@@ -11,7 +11,6 @@ namespace hitch::render {
 namespace {
 
 using analyse::Hitch;
-using analyse::Quantiles;
 using analyse::Report;
 
 std::size_t at_most(std::size_t count, std::size_t top) {

@@ -49,7 +49,9 @@ std::string stem_of(const std::string& path, std::string& extension) {
 OpenedTrace create_free(const std::string& stem, const std::string& extension) {
   OpenedTrace opened;
   for (int n = 1; n < kMostTries; ++n) {
-    opened.path = stem + (n == 1 ? std::string() : "-" + std::to_string(n)) + extension;
+    opened.path = stem;
+    if (n > 1) opened.path.append("-").append(std::to_string(n));
+    opened.path += extension;
     opened.descriptor = open(opened.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (opened.descriptor >= 0) return opened;
     if (errno != EEXIST) break;
@@ -62,9 +64,10 @@ OpenedTrace create_free(const std::string& stem, const std::string& extension) {
 
 std::string state_directory() {
   const char* state = std::getenv("XDG_STATE_HOME");
-  if (state != nullptr && state[0] == '/') return std::string(state) + "/hitchtrace";
+  if (state != nullptr && state[0] == '/') return std::string(state).append("/hitchtrace");
   const char* home = std::getenv("HOME");
-  if (home != nullptr && home[0] == '/') return std::string(home) + "/.local/state/hitchtrace";
+  if (home != nullptr && home[0] == '/')
+    return std::string(home).append("/.local/state/hitchtrace");
   return {};
 }
 
