@@ -30,7 +30,7 @@ def main():
     parser.add_argument("build")
     parser.add_argument("pattern", nargs="?", default="")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count())
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
 
     build = pathlib.Path(arguments.build).resolve()
     passed = build / "tidy-passed"

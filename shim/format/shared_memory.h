@@ -70,6 +70,10 @@ struct SharedHeader {
   std::atomic<std::uint64_t> homeless_frees;
   std::atomic<std::uint64_t> homeless_reallocs;
   std::atomic<std::uint64_t> homeless_bytes;
+  // The shim's own calls to the game's allocator, price list included: counted nowhere else.
+  std::atomic<std::uint64_t> own_allocs;
+  std::atomic<std::uint64_t> own_frees;
+  std::atomic<std::uint64_t> own_reallocs;
 
   alignas(
       64) std::atomic<std::uint32_t> frame_epoch;  // the one word all threads read (level count)

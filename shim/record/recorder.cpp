@@ -165,6 +165,14 @@ bool was_left(const ThreadState& state, std::uintptr_t slot) {
   return slot > guard && on_same_stack(slot, guard);
 }
 
+void add_shared(Call call, std::atomic<std::uint64_t>& allocs, std::atomic<std::uint64_t>& frees,
+                std::atomic<std::uint64_t>& reallocs) {
+  std::atomic<std::uint64_t>& counter = call == Call::kAlloc  ? allocs
+                                        : call == Call::kFree ? frees
+                                                              : reallocs;
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 ThreadState* open_slow(std::uintptr_t slot) {
@@ -188,23 +196,15 @@ void count_untracked(Call call, std::size_t bytes) {
   if (state == nullptr) {
     if (g_process == nullptr || g_process->header == nullptr) return;
     SharedHeader& header = *g_process->header;
-    switch (call) {
-      case Call::kAlloc:
-        header.homeless_allocs.fetch_add(1, std::memory_order_relaxed);
-        break;
-      case Call::kFree:
-        header.homeless_frees.fetch_add(1, std::memory_order_relaxed);
-        break;
-      case Call::kRealloc:
-        header.homeless_reallocs.fetch_add(1, std::memory_order_relaxed);
-        break;
-    }
+    add_shared(call, header.homeless_allocs, header.homeless_frees, header.homeless_reallocs);
     header.homeless_bytes.fetch_add(bytes, std::memory_order_relaxed);
     return;
   }
   if (state->guard == 0) return;
   if (state->own != 0) {
     ++state->own_calls;
+    SharedHeader& header = *state->header;
+    add_shared(call, header.own_allocs, header.own_frees, header.own_reallocs);
     return;
   }
   ThreadSlot& slot = *state->slot;

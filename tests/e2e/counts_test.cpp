@@ -15,7 +15,8 @@ void PrintTo(const Program& program, std::ostream* out) { *out << program.name; 
 
 // The same program without the shim, counted.
 CallTotals count_plain(const std::vector<std::string>& command) {
-  const RunResult plain = run_target({.command = command, .launch = Launch::kPlain, .count = true});
+  const RunResult plain =
+      run_target({.command = command, .launch = Launch::kPlain, .count = Watch::kInFront});
   EXPECT_EQ(plain.exit_status, 0) << plain.describe();
   return plain.counted.value_or(CallTotals{});
 }
@@ -59,7 +60,7 @@ TEST_P(ThreadCounts, EqualAnIndependentCounter) {
   const RunResult run = run_target({.command = GetParam().command,
                                     .launch = Launch::kBare,
                                     .environment = {{"HITCH_UNWIND", "0"}},
-                                    .count = true});
+                                    .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
@@ -73,6 +74,25 @@ INSTANTIATE_TEST_SUITE_P(Threads, ThreadCounts,
                          testing::Values(Program{"threads_exact", {"threads_exact"}},
                                          Program{"tiny_stack", {"tiny_stack"}}),
                          [](const auto& test) { return test.param.name; });
+
+// Beneath the shim arrive the game's calls and the shim's own, its price list and the loading of
+// its unwinder among them: all of them, and nothing else.
+TEST(CountsTest, AllThatReachesTheAllocatorIsTheGamesOrOurs) {
+  const RunResult run = run_target({.command = {"threads_exact"},
+                                    .environment = {{"HITCH_OUTLIER_US", "1"}},
+                                    .count = Watch::kBeneath});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  ASSERT_TRUE(run.counted);
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  EXPECT_FALSE(trace.outliers.empty());
+  const format::trace::OwnCalls& own = trace.own_calls;
+  EXPECT_GT(own.allocs, 0u);
+  const CallTotals totals = counter_totals(trace);
+  EXPECT_EQ(totals.allocs + own.allocs, run.counted->allocs);
+  EXPECT_EQ(totals.frees + own.frees, run.counted->frees);
+  EXPECT_EQ(totals.reallocs + own.reallocs, run.counted->reallocs);
+}
 
 // The program's own arithmetic, without a counter in between: the counter and the shim could err
 // alike.
@@ -128,7 +148,7 @@ TEST(CountsTest, ShortThreadsAreToldApart) {
   const RunResult run = run_target({.command = {"thread_churn"},
                                     .launch = Launch::kBare,
                                     .environment = {{"HITCH_UNWIND", "0"}},
-                                    .count = true});
+                                    .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
   ASSERT_TRUE(run.counted);

@@ -138,5 +138,27 @@ TEST_F(GamesTest, SuperTux2WithOpenGl) {
   expect_frames(play({program, "--renderer", "opengl", "--window"}, 10), format::Api::kSdl, 0);
 }
 
+// A game that nobody can rerun identically: counted in the run itself, beneath the shim.
+TEST_F(GamesTest, SuperTuxKartsTotalsAreExact) {
+  const std::string program = find_program("supertuxkart");
+  if (program.empty()) GTEST_SKIP() << "supertuxkart is not installed";
+  const RunResult run = run_target(
+      {.command = {program, "--no-graphics", "--profile-time=20", "--track=lighthouse",
+                   "--numkarts=4"},
+       .environment = {{"HOME", home()}, {"SDL_AUDIODRIVER", "dummy"}, {"ALSOFT_DRIVERS", "null"}},
+       .count = Watch::kBeneath,
+       .timeout = std::chrono::seconds(120)});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  ASSERT_TRUE(run.counted);
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  const CallTotals totals = counter_totals(trace);
+  EXPECT_GT(totals.allocs, 100'000u);
+  EXPECT_EQ(totals.allocs + trace.own_calls.allocs, run.counted->allocs);
+  EXPECT_EQ(totals.frees + trace.own_calls.frees, run.counted->frees);
+  EXPECT_EQ(totals.reallocs + trace.own_calls.reallocs, run.counted->reallocs);
+  EXPECT_EQ(totals.null_frees, run.counted->null_frees);
+}
+
 }  // namespace
 }  // namespace hitch::support

@@ -24,7 +24,7 @@ TEST_P(Levels, CountExactly) {
   const RunResult run = run_target({.command = {"threads_exact"},
                                     .launch = Launch::kBare,
                                     .environment = environment,
-                                    .count = true});
+                                    .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
@@ -57,7 +57,7 @@ TEST(LevelsTest, AnOverwhelmedRecorderLosesNothingFromTheSums) {
       run_target({.command = {"threads_exact"},
                   .launch = Launch::kBare,
                   .environment = {{"HITCH_BUFFER_MIB", "1"}, {"HITCH_UNWIND", "0"}},
-                  .count = true});
+                  .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();

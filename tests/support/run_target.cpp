@@ -89,10 +89,12 @@ Command make_command(const RunSpec& spec, const std::string& folder) {
     program[0] = target_path(program[0]);
 
   std::vector<std::string> before = spec.preload_before;
+  std::vector<std::string> beneath = spec.preload_beneath;
   std::map<std::string, std::string>& environment = command.environment;
   const std::string name = fs::path(program[0]).filename().string();
-  if (spec.count) {
-    before.push_back(target_path("libcount_calls.so"));
+  if (spec.count != Watch::kNot) {
+    std::vector<std::string>& where = spec.count == Watch::kBeneath ? beneath : before;
+    where.push_back(target_path("libcount_calls.so"));
     environment["COUNT_FILE"] = folder + "/count";
     environment["COUNT_PROGRAM"] = name;
   }
@@ -107,12 +109,12 @@ Command make_command(const RunSpec& spec, const std::string& folder) {
     command.arguments.push_back("--");
     // The command puts the shim in front of what is preloaded already.
     std::vector<std::string> others = before;
-    others.insert(others.end(), spec.preload_beneath.begin(), spec.preload_beneath.end());
+    others.insert(others.end(), beneath.begin(), beneath.end());
     if (!others.empty()) environment["LD_PRELOAD"] = joined(others);
   } else {
     std::vector<std::string> preloaded = before;
     if (spec.launch == Launch::kBare) preloaded.push_back(HITCH_SHIM_PATH);
-    preloaded.insert(preloaded.end(), spec.preload_beneath.begin(), spec.preload_beneath.end());
+    preloaded.insert(preloaded.end(), beneath.begin(), beneath.end());
     if (!preloaded.empty()) environment["LD_PRELOAD"] = joined(preloaded);
   }
   command.arguments.insert(command.arguments.end(), program.begin(), program.end());

@@ -18,6 +18,8 @@ enum class Launch : std::uint8_t {
   kBare,   // LD_PRELOAD=libhitchtrace.so PROGRAM
 };
 
+enum class Watch : std::uint8_t { kNot, kInFront, kBeneath };
+
 struct RunSpec {
   std::vector<std::string> command;  // a name without a slash is a target program
   Launch launch = Launch::kRun;
@@ -27,7 +29,9 @@ struct RunSpec {
   std::vector<std::string> preload_beneath = {};        // after it
   bool target = true;        // HITCH_TARGET names the program: its trace is written at once
   bool expect_trace = true;  // kBare waits for one, 10 s at most
-  bool count = false;        // let count_calls watch from in front; not with kRun
+  // Let count_calls watch: from in front of the shim (the game's calls; not with kRun) or from
+  // beneath it (what reaches the allocator).
+  Watch count = Watch::kNot;
   std::chrono::seconds timeout{60};
   int signal_after_ms = 0;  // send `signal` to the process started, after this time; 0: do not
   int signal = 0;

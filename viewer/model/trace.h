@@ -157,6 +157,7 @@ struct Trace {
   std::vector<format::trace::Gap> gaps;
   std::map<std::uint64_t, format::trace::Counters> counters;  // last of each thread
   format::trace::Repair repair;
+  format::trace::OwnCalls own_calls;
   std::optional<format::trace::End> end;
   std::vector<std::string> warnings;  // what could not be read or made no sense
 

@@ -129,6 +129,7 @@ class Loader {
   }
   void operator()(const trace::Counters& r) { out_.counters[r.thread] = r; }
   void operator()(const trace::Repair& r) { out_.repair = r; }
+  void operator()(const trace::OwnCalls& r) { out_.own_calls = r; }
   void operator()(const trace::End& r) { out_.end = r; }
 
   void finish(std::uint64_t header_hz) {

@@ -284,7 +284,10 @@ Json totals_json(const Report& report) {
           {"bytes", totals.bytes},
           {"events", totals.events},
           {"map_calls", totals.map_calls},
-          {"map_bytes", totals.map_bytes}};
+          {"map_bytes", totals.map_bytes},
+          {"own_allocations", report.trace.own_calls.allocs},
+          {"own_releases", report.trace.own_calls.frees},
+          {"own_reallocs", report.trace.own_calls.reallocs}};
 }
 
 Json losses_json(const Report& report) {

@@ -95,6 +95,7 @@ class FrameAggregator final : public drain::EventSink {
   void outlier(const drain::Event& event);
   void message(const drain::Event& event);
   void forget_open_calls(ThreadLog& log);
+  void forget_reused_addresses();
   void add_flushed(FrameRows& rows, std::uint32_t thread, std::uint64_t allocs, std::uint64_t frees,
                    std::uint64_t reallocs, std::uint64_t bytes, std::uint64_t ticks);
   void put_large_block(std::uint64_t time, std::uint64_t frame, std::uint32_t thread,

@@ -101,13 +101,29 @@ void FrameAggregator::rare(const Event& event) {
       return;
     }
     case BufferKind::kModule:
-      return modules_.loaded(event.words, event.word_count);
+      sites_.write_new(event.key, now_ms_);
+      modules_.loaded(event.words, event.word_count);
+      forget_reused_addresses();
+      return sites_.write_found();
     case BufferKind::kModuleGone:
-      return modules_.unloaded(event.words[1], event.key);
+      // The calls so far came from what is still known to lie there.
+      sites_.write_new(event.key, now_ms_);
+      modules_.unloaded(event.words[1], event.key);
+      return;
     case BufferKind::kGapEnd:
       return forget_open_calls(log_of(event.thread));
     default:
       return;
+  }
+}
+
+void FrameAggregator::forget_reused_addresses() {
+  for (const resolve::AddressRange& range : modules_.take_reused()) {
+    sites_.forget(range);
+    stacks_.forget(range);
+    for (const auto& log : logs_) {
+      if (log != nullptr) log->sites.clear();
+    }
   }
 }
 

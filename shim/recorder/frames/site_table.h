@@ -36,6 +36,11 @@ class SiteTable {
     return entry;
   }
 
+  void clear() {
+    for (Entry& entry : entries_) entry.key = kEmpty;
+    count_ = 0;
+  }
+
  private:
   static constexpr std::size_t kFirstEntries = 128;
 

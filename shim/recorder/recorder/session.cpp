@@ -290,6 +290,13 @@ void Session::put_homeless() {
   writer_->put(record);
 }
 
+void Session::put_own_calls() {
+  const format::SharedHeader& header = pool_->header();
+  writer_->put(trace::OwnCalls{header.own_allocs.load(std::memory_order_relaxed),
+                               header.own_frees.load(std::memory_order_relaxed),
+                               header.own_reallocs.load(std::memory_order_relaxed)});
+}
+
 void Session::end(EndReason reason, std::uint64_t status) {
   pool_->header().recording.store(0, std::memory_order_release);
   const std::uint64_t end_ticks = ticks();
@@ -300,6 +307,7 @@ void Session::end(EndReason reason, std::uint64_t status) {
   write_game_facts();
   frames_->finish(end_ticks);
   put_homeless();
+  put_own_calls();
   put_fact("game.build_id", frames_->modules().build_id_of(game_.exe));
   put_calibration();
   writer_->put(trace::Repair{frames_->blocks().inversions(), frames_->blocks().implied_frees(),

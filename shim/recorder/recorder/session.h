@@ -74,6 +74,7 @@ class Session {
   void open_file();
   void report_failed_writes();
   void put_homeless();
+  void put_own_calls();
   std::uint64_t ticks() const { return surroundings_.clock.now() - base_ticks_; }
 
   Surroundings& surroundings_;

@@ -60,20 +60,39 @@ void Modules::loaded(const std::uint64_t* words, unsigned word_count) {
   add(std::move(module), format::key_of(record.head), elf);
 }
 
+bool Modules::Loaded::same_as(const Loaded& other) const {
+  if (start != other.start || bias != other.bias || build_id != other.build_id) return false;
+  return !build_id.empty() || path == other.path;
+}
+
+void Modules::retire(std::size_t index, std::uint64_t key) {
+  const auto place = loaded_.begin() + static_cast<std::ptrdiff_t>(index);
+  out_.put(format::trace::ModuleGone{place->id, key});
+  std::erase_if(gone_, [&](const Loaded& l) { return l.overlaps(*place); });
+  gone_.push_back(std::move(*place));
+  loaded_.erase(place);
+}
+
+std::vector<AddressRange> Modules::take_reused() { return std::exchange(reused_, {}); }
+
 void Modules::add(Loaded module, std::uint64_t key, const ElfSummary& elf) {
-  const auto same = std::find_if(loaded_.begin(), loaded_.end(), [&](const Loaded& l) {
-    return l.start == module.start && l.bias == module.bias && l.path == module.path;
-  });
-  if (same != loaded_.end()) return;
+  if (std::any_of(loaded_.begin(), loaded_.end(),
+                  [&](const Loaded& l) { return l.same_as(module); })) {
+    return;
+  }
   // Whatever lay there before is gone.
   for (std::size_t i = 0; i < loaded_.size();) {
-    if (loaded_[i].start < module.end && module.start < loaded_[i].end) {
-      out_.put(format::trace::ModuleGone{loaded_[i].id, key});
-      loaded_.erase(loaded_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (loaded_[i].overlaps(module)) {
+      retire(i, key);
     } else {
       ++i;
     }
   }
+  for (const Loaded& before : gone_) {
+    if (before.overlaps(module) && !before.same_as(module))
+      reused_.push_back({before.start, before.end});
+  }
+  std::erase_if(gone_, [&](const Loaded& l) { return l.overlaps(module); });
   module.id = next_id_++;
   format::trace::Module record;
   record.id = module.id;
@@ -97,9 +116,7 @@ void Modules::add(Loaded module, std::uint64_t key, const ElfSummary& elf) {
 void Modules::unloaded(std::uint64_t bias, std::uint64_t key) {
   const auto gone = std::find_if(loaded_.begin(), loaded_.end(),
                                  [bias](const Loaded& l) { return l.bias == bias; });
-  if (gone == loaded_.end()) return;
-  out_.put(format::trace::ModuleGone{gone->id, key});
-  loaded_.erase(gone);
+  if (gone != loaded_.end()) retire(static_cast<std::size_t>(gone - loaded_.begin()), key);
 }
 
 const Modules::Loaded* Modules::at(std::uint64_t address) const {
@@ -135,6 +152,10 @@ void Modules::look_again(std::uint64_t key, std::uint64_t now_ms) {
                      [&](const ElfSegment& s) { return s.offset / kPage * kPage == first.offset; });
     if (holder == elf.segments.end()) continue;
     const std::uint64_t bias = first.start - holder->address / kPage * kPage;
+    if (known != nullptr && known->bias == bias && known->build_id == elf.build_id &&
+        !elf.build_id.empty()) {
+      continue;  // told under the name of a link to it
+    }
     add({first.start, end, bias, 0, first.path, elf.build_id}, key, elf);
   }
 }

@@ -1,5 +1,6 @@
 #include "recorder/resolve/stacks.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hitch::resolve {
@@ -11,8 +12,9 @@ std::uint64_t Stacks::id_plus_one(std::vector<std::uint64_t> addresses, std::uin
   record.addresses = addresses;
   record.flags = flags;
   addresses.push_back(flags);
-  const auto [place, fresh] = ids_.try_emplace(std::move(addresses), ids_.size());
+  const auto [place, fresh] = ids_.try_emplace(std::move(addresses), next_id_);
   if (fresh) {
+    ++next_id_;
     record.id = place->second;
     bool looked = false;
     for (const std::uint64_t address : record.addresses) {
@@ -27,6 +29,13 @@ std::uint64_t Stacks::id_plus_one(std::vector<std::uint64_t> addresses, std::uin
     out_.put(record);
   }
   return place->second + 1;
+}
+
+void Stacks::forget(const AddressRange& range) {
+  std::erase_if(ids_, [&](const auto& stack) {
+    return std::any_of(stack.first.begin(), stack.first.end() - 1,
+                       [&](std::uint64_t address) { return range.holds(address); });
+  });
 }
 
 }  // namespace hitch::resolve

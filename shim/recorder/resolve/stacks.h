@@ -17,10 +17,14 @@ class Stacks {
   std::uint64_t id_plus_one(std::vector<std::uint64_t> addresses, std::uint64_t flags,
                             std::uint64_t key, std::uint64_t now_ms);
 
+  // The addresses of `range` mean other code from now on: stacks through them get new ids.
+  void forget(const AddressRange& range);
+
  private:
   RecordOut& out_;
   Modules& modules_;
   std::map<std::vector<std::uint64_t>, std::uint64_t> ids_;  // addresses, then flags
+  std::uint64_t next_id_ = 0;
 };
 
 }  // namespace hitch::resolve

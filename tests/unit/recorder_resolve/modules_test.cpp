@@ -60,6 +60,56 @@ TEST_F(ModulesTest, AddressesBelongToTheModuleThatIsLoadedNow) {
   EXPECT_EQ(out_.all<trace::ModuleGone>()[0].unloaded, 5u);
 }
 
+TEST_F(ModulesTest, OnlyAnotherModuleReusesAddresses) {
+  load(1, 0x10000, 0x20000, "/game/liba.so");
+  modules_.unloaded(0x10000, 2);
+  load(3, 0x10000, 0x20000, "/game/liba.so");
+  EXPECT_TRUE(modules_.take_reused().empty());
+  modules_.unloaded(0x10000, 4);
+  const auto words = module_record(5, 0x18000, 0x28000, "/game/libb.so", "another build id....");
+  modules_.loaded(words.data(), static_cast<unsigned>(words.size()));
+  const std::vector<AddressRange> reused = modules_.take_reused();
+  ASSERT_EQ(reused.size(), 1u);
+  EXPECT_EQ(reused[0].start, 0x10000u);
+  EXPECT_EQ(reused[0].end, 0x20000u);
+  EXPECT_TRUE(modules_.take_reused().empty());
+}
+
+TEST_F(ModulesTest, SitesOfReusedAddressesGetNewIds) {
+  Sites sites(out_, modules_);
+  load(1, 0x10000, 0x20000, "/game/liba.so");
+  EXPECT_EQ(sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc), 0u);
+  EXPECT_EQ(sites.id(0x30100, SiteClass::kAlloc, format::Op::kMalloc), 1u);
+  sites.write_new(1, 0);
+  sites.forget({0x10000, 0x20000});
+  EXPECT_EQ(sites.id(0x30100, SiteClass::kAlloc, format::Op::kMalloc), 1u);
+  EXPECT_EQ(sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc), 2u);
+  sites.forget({0x30000, 0x40000});
+  EXPECT_EQ(sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc), 2u);
+}
+
+TEST_F(ModulesTest, CallsBeforeALibrarysNameAreItsOwn) {
+  Sites sites(out_, modules_);
+  sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc);
+  sites.write_new(1, 0);
+  load(2, 0x10000, 0x20000, "/game/liba.so");
+  sites.write_found();
+  sites.write_found();
+  const auto written = out_.all<trace::Site>();
+  ASSERT_EQ(written.size(), 2u);
+  EXPECT_EQ(written[0].module, 0u);
+  EXPECT_EQ(written[1].id, written[0].id);
+  EXPECT_EQ(written[1].module, modules_.find(0x10100));
+  EXPECT_NE(written[1].module, 0u);
+}
+
+TEST_F(ModulesTest, AFileFoundUnderAnotherNameIsTheModuleThatWasTold) {
+  load(1, 0x10000, 0x20000, "/lib/liba.so");
+  load(2, 0x10000, 0x20000, "/usr/lib/liba.so");
+  EXPECT_EQ(out_.all<trace::Module>().size(), 1u);
+  EXPECT_TRUE(out_.all<trace::ModuleGone>().empty());
+}
+
 TEST_F(ModulesTest, AModuleThatIsToldTwiceStaysOne) {
   load(1, 0x10000, 0x20000, "/game/liba.so");
   load(2, 0x10000, 0x20000, "/game/liba.so");

@@ -166,10 +166,12 @@ TEST(Record, LevelCountFlushesAtTheFirstCallOfANewEpoch) {
   RecordedProcess process({.level = format::Level::kCount});
   for (unsigned i = 0; i < 5; ++i) traced_release(traced_malloc(10));
   process.pool().header().frame_epoch.fetch_add(1);
-  traced_malloc(1);
+  void* second = traced_malloc(1);
   process.pool().header().frame_epoch.fetch_add(1);
-  traced_malloc(1);
+  void* third = traced_malloc(1);
   const Collector& got = process.finish();
+  std::free(second);
+  std::free(third);
   EXPECT_EQ(got.count(BufferKind::kAlloc), 0u);
   ASSERT_EQ(got.count(BufferKind::kFlush), 2u);
   format::FlushRecord flushes[2];
