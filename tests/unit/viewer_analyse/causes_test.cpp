@@ -140,6 +140,34 @@ TEST(Causes, BeingPreemptedIsNotWaiting) {
   EXPECT_EQ(report.hitches.play.at(0).verdict, Verdict::kPreempted);
 }
 
+TEST(Causes, BeingPreemptedAsOftenAsUsualExplainsNothing) {
+  FrameSpec usual;
+  usual.voluntary = 0;
+  usual.involuntary = 4;
+  const Report report = one_changed_frame(usual, [](FrameSpec& spec) {
+    spec.wall_ms += 8;
+    spec.waiting_ms = 8;
+    spec.voluntary = 1;
+    spec.involuntary = 5;
+  });
+  EXPECT_EQ(report.hitches.play.at(0).verdict, Verdict::kWaiting);
+}
+
+// 40,000 calls more: 4 ms in the allocator, and 2 ms more that only recording them took.
+TEST(Causes, TheToolsOwnTimeIsNoCauseAndInNoShare) {
+  const Report report = one_changed_frame({}, [](FrameSpec& spec) {
+    spec.wall_ms += 6;
+    spec.alloc_ms += 4;
+    spec.allocs += 40'000;
+    spec.own_ms += 2;
+  });
+  const Hitch& hitch = report.hitches.play.at(0);
+  EXPECT_EQ(hitch.verdict, Verdict::kAllocator);
+  EXPECT_EQ(cause_of(hitch, Part::kRest), nullptr);
+  ASSERT_NE(cause_of(hitch, Part::kAllocator), nullptr);
+  EXPECT_NEAR(cause_of(hitch, Part::kAllocator)->share, 1, 0.01);
+}
+
 TEST(Causes, ABusyPresentIsTheDriverABlockedOneTheGpu) {
   const auto present = [](double cpu) {
     return one_changed_frame({}, [cpu](FrameSpec& spec) {
