@@ -73,5 +73,29 @@ TEST(LevelsTest, AnOverwhelmedRecorderLosesNothingFromTheSums) {
   EXPECT_EQ(trace.repair.malformed, 0u);
 }
 
+// Eight threads at full rate leave the recorder an eighth of the core they share with it.
+TEST(LevelsTest, OnOneCoreNothingIsLostFromTheSums) {
+  const RunResult run = run_target({.command = {"threads_exact"},
+                                    .environment = {{"HITCH_BUFFER_MIB", "4"}},
+                                    .count = Watch::kBeneath,
+                                    .one_core = true});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  EXPECT_EQ(run.said("ok"), 1) << run.describe();
+  ASSERT_TRUE(run.counted);
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  const CallTotals counters = counter_totals(trace);
+  EXPECT_EQ(counters.allocs + trace.own_calls.allocs, run.counted->allocs);
+  EXPECT_EQ(counters.frees + trace.own_calls.frees, run.counted->frees);
+  EXPECT_EQ(counters.reallocs, run.counted->reallocs);
+  EXPECT_GT(dropped(trace), 0u);
+  EXPECT_EQ(recorded(trace) + dropped(trace), counters.allocs + counters.frees + counters.reallocs);
+  std::uint64_t in_gaps = 0;
+  for (const auto& gap : trace.gaps) in_gaps += gap.events;
+  EXPECT_EQ(in_gaps, dropped(trace));
+  const CallTotals frames = frame_totals(trace);
+  EXPECT_EQ(frames.allocs + frames.frees + frames.reallocs, recorded(trace));
+}
+
 }  // namespace
 }  // namespace hitch::support

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/syscall.h>
@@ -124,8 +125,17 @@ Command make_command(const RunSpec& spec, const std::string& folder) {
 
 // Between fork and exec of a test that may have threads: system calls only.
 [[noreturn]] void become(const std::string& folder, char* const* arguments, char* const* variables,
-                         int out, int err) {
+                         int out, int err, bool one_core) {
   setpgid(0, 0);
+  if (one_core) {
+    cpu_set_t cores;
+    sched_getaffinity(0, sizeof cores, &cores);
+    int first = 0;
+    while (!CPU_ISSET(first, &cores)) ++first;
+    CPU_ZERO(&cores);
+    CPU_SET(first, &cores);
+    sched_setaffinity(0, sizeof cores, &cores);
+  }
   const int nothing = open("/dev/null", O_RDONLY);
   dup2(nothing, 0);
   dup2(out, 1);
@@ -135,7 +145,7 @@ Command make_command(const RunSpec& spec, const std::string& folder) {
   _exit(127);
 }
 
-pid_t start(const Command& command, const std::string& folder) {
+pid_t start(const Command& command, const std::string& folder, bool one_core) {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -157,7 +167,8 @@ pid_t start(const Command& command, const std::string& folder) {
   const int out = open((folder + "/stdout").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   const int err = open((folder + "/stderr").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   const pid_t child = fork();
-  if (child == 0) become(folder, argument_pointers.data(), environment_pointers.data(), out, err);
+  if (child == 0)
+    become(folder, argument_pointers.data(), environment_pointers.data(), out, err, one_core);
   close(out);
   close(err);
   return child;
@@ -194,7 +205,7 @@ RunResult run_target(const RunSpec& spec) {
   result.folder = make_folder();
   const Command command = make_command(spec, result.folder);
   const Clock::time_point until = Clock::now() + spec.timeout;
-  const pid_t child = start(command, result.folder);
+  const pid_t child = start(command, result.folder, spec.one_core);
   const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
 
   if (spec.signal_after_ms > 0 &&

@@ -32,6 +32,7 @@ struct RunSpec {
   // Let count_calls watch: from in front of the shim (the game's calls; not with kRun) or from
   // beneath it (what reaches the allocator).
   Watch count = Watch::kNot;
+  bool one_core = false;  // the program, and with kRun the recorder, share one core
   std::chrono::seconds timeout{60};
   int signal_after_ms = 0;  // send `signal` to the process started, after this time; 0: do not
   int signal = 0;

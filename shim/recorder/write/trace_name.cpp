@@ -1,6 +1,7 @@
 #include "recorder/write/trace_name.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,7 +54,11 @@ OpenedTrace create_free(const std::string& stem, const std::string& extension) {
     if (n > 1) opened.path.append("-").append(std::to_string(n));
     opened.path += extension;
     opened.descriptor = open(opened.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (opened.descriptor >= 0) return opened;
+    if (opened.descriptor >= 0) {
+      // Tells `hitchtrace recover` that the file is still growing. Not every file system can.
+      flock(opened.descriptor, LOCK_EX | LOCK_NB);
+      return opened;
+    }
     if (errno != EEXIST) break;
   }
   opened.error = "cannot create " + opened.path + ": " + std::strerror(errno);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -44,6 +45,17 @@ TEST_F(TraceName, HasProgramDateAndTimeAndNeverRepeats) {
   const std::string second = create(request);
   EXPECT_EQ(second, first.substr(0, first.size() - 6) + "-2.hitch");
   EXPECT_EQ(create(request), first.substr(0, first.size() - 6) + "-3.hitch");
+}
+
+TEST_F(TraceName, AFileThatIsBeingWrittenIsLocked) {
+  const OpenedTrace opened = create_trace({root_ + "/run.hitch", "", "game", ""}, 1'700'000'000);
+  ASSERT_GE(opened.descriptor, 0);
+  const int other = open(opened.path.c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_GE(other, 0);
+  EXPECT_NE(flock(other, LOCK_EX | LOCK_NB), 0);
+  close(opened.descriptor);
+  EXPECT_EQ(flock(other, LOCK_EX | LOCK_NB), 0);
+  close(other);
 }
 
 TEST_F(TraceName, AnOutputFileIsNeverOverwritten) {
