@@ -40,13 +40,12 @@ fuzzed() { # the corpora as ctest cases, then a while of new inputs for each tar
   done
 }
 
-# Only that everything, the other unwinder included, compiles and links: what it does is tested below with the
-# default compiler.
+# Only that everything compiles and links: what it does is tested below with the default compiler.
 second_compiler() {
   [ -f build/dev-clang/build.ninja ] ||
     quietly build/log/dev-clang-configure.log cmake --preset dev -B build/dev-clang \
       -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O1 \
-      -DHITCH_UNWINDER=libunwind -DHITCH_TESTS=OFF -DHITCH_BENCH=OFF || return
+      -DHITCH_TESTS=OFF -DHITCH_BENCH=OFF || return
   quietly build/log/dev-clang-build.log cmake --build build/dev-clang -j "$HITCH_JOBS"
 }
 

@@ -8,6 +8,11 @@
 
 namespace hitch::base {
 
+// Printed as 0x...
+struct Hex {
+  std::uint64_t value;
+};
+
 // Builds one line in place; what does not fit is cut.
 class Line {
  public:
@@ -23,6 +28,14 @@ class Line {
       number /= 10;
     } while (number != 0);
     while (n > 0 && used_ + 1 < sizeof(text_)) text_[used_++] = digits[--n];
+    return *this;
+  }
+  Line& operator<<(Hex number) {
+    *this << "0x";
+    unsigned digits = 1;
+    while (digits < 16 && number.value >> (4 * digits) != 0) ++digits;
+    while (digits-- > 0 && used_ + 1 < sizeof(text_))
+      text_[used_++] = "0123456789abcdef"[number.value >> (4 * digits) & 15];
     return *this;
   }
   const char* text() {

@@ -59,7 +59,7 @@ enum class BufferKind : std::uint8_t {
   kRemap       = 0x5a,  // 4 words; the same, w1 = new address
   kFrame       = 0x60,  // FrameWords words; see FrameRecord
   kFlush       = 0x61,  // FlushRecord: level count's sums of one thread since its last flush
-  kOutlier     = 0x62,  // OutlierRecord followed by its stack entries
+  kOutlier     = 0x62,  // OutlierRecord; its callstack is the thread's last one
   kMessage     = 0x63,  // TextRecord; a line from hitch_message
   kTagDefine   = 0x64,  // TextRecord; id = tag
   kTagPush     = 0x65,  // 2 words; w1 = tag id
@@ -69,16 +69,20 @@ enum class BufferKind : std::uint8_t {
   kGapEnd      = 0x69,  // 2 words; w1 = events lost by this thread since its previous record
   kThreadStart = 0x6a,  // 2 words; w1 = thread id as the game sees it
   kRequest     = 0x6b,  // 2 words; w1 = a RequestKind, from the C API
+  kStack       = 0x70,  // 2 words or more: the thread's callstack from now on, as the difference to its last one.
+                        //   w1 and later = return addresses of fresh entries (48 bits), outermost first;
+                        //   w1 also = outermost entries kept (8) << 48 | fresh entries (8) << 56.
+                        //   Nothing kept and nothing fresh: not known
 };
 // clang-format on
 
 constexpr std::uint64_t kAddressMask = (std::uint64_t{1} << 48) - 1;
 constexpr unsigned kAllocWords = 4;
 constexpr unsigned kFreeWords = 3;
-constexpr unsigned kMaxStackEntries = 64;
+constexpr unsigned kMaxStackEntries = 120;
 constexpr unsigned kMaxText = 240;
 // No record is longer; the recorder rejects a chunk that claims one.
-constexpr unsigned kMaxRecordWords = 96;
+constexpr unsigned kMaxRecordWords = 128;
 
 enum class Api : std::uint8_t {
   kNone = 0,
@@ -129,11 +133,11 @@ struct OutlierRecord {
   std::uint64_t caller_op;  // call site (48) | Op << 48
   std::uint64_t size;
   std::uint64_t duration;  // ticks
-  std::uint32_t entries;   // stack entries that follow, one word each, innermost first
-  std::uint32_t flags;     // kStackShed, kStackCut
 };
-constexpr std::uint32_t kStackShed = 1;  // not captured: the pool was running low
-constexpr std::uint32_t kStackCut = 2;   // deeper than kMaxStackEntries
+
+// Entries of a callstack that stand for what is not known of it; always outermost.
+constexpr std::uint64_t kStackTruncated = 1;  // no unwind information leads further out
+constexpr std::uint64_t kStackCut = 2;        // deeper than is kept
 
 // Text follows the header, zero padded to whole words.
 struct TextRecord {
@@ -158,7 +162,7 @@ struct ModuleRecord {
 enum class RequestKind : std::uint64_t { kStart = 1, kStop = 2 };
 
 static_assert(sizeof(FrameRecord) == 80 && sizeof(FlushRecord) == 56 &&
-              sizeof(OutlierRecord) == 48);
+              sizeof(OutlierRecord) == 40);
 static_assert(sizeof(TextRecord) == 24 && sizeof(ModuleRecord) == 56);
 
 constexpr std::uint64_t make_head(BufferKind kind, Op op, std::uint64_t key) {
@@ -193,6 +197,13 @@ inline unsigned record_words(const std::uint64_t* words, unsigned available) {
     case 0x30:
       length = kFreeWords;
       break;
+    case 0x70: {
+      if (kind != 0x70 || available < 2) return 0;
+      const auto fresh = static_cast<unsigned>(words[1] >> 56);
+      if (fresh > kMaxStackEntries) return 0;
+      length = fresh > 1 ? 1 + fresh : 2;
+      break;
+    }
     case 0x40:
       length = kind == 0x40 ? kFreeWords : (kind <= 0x44 ? kAllocWords : 0);
       break;
@@ -224,13 +235,9 @@ inline unsigned record_words(const std::uint64_t* words, unsigned available) {
         case BufferKind::kFlush:
           length = sizeof(FlushRecord) / 8;
           break;
-        case BufferKind::kOutlier: {
-          if (available < sizeof(OutlierRecord) / 8) return 0;
-          const std::uint32_t entries = static_cast<std::uint32_t>(words[5]);
-          if (entries > kMaxStackEntries) return 0;
-          length = static_cast<unsigned>(sizeof(OutlierRecord) / 8) + entries;
+        case BufferKind::kOutlier:
+          length = sizeof(OutlierRecord) / 8;
           break;
-        }
         case BufferKind::kHeapDefine:
         case BufferKind::kMessage:
         case BufferKind::kTagDefine: {

@@ -13,8 +13,8 @@ namespace hitch::format {
 
 constexpr std::uint8_t kFileMagic[8] = {'H', 'I', 'T', 'C', 'H', 'T', 'R', 'C'};
 constexpr std::uint16_t kFileMajor = 1;  // readers reject any other
-constexpr std::uint16_t kFileMinor =
-    0;  // readers accept newer ones: fields and records were only added
+// Readers accept newer ones: fields and records were only added.
+constexpr std::uint16_t kFileMinor = 1;
 
 struct FileHeader {
   std::uint8_t magic[8];

@@ -19,7 +19,7 @@
 namespace hitch::format {
 
 constexpr std::uint64_t kSharedMagic = 0x314d454d48435448;  // "HTCHMEM1"
-constexpr std::uint32_t kSharedVersion = 1;
+constexpr std::uint32_t kSharedVersion = 2;
 constexpr std::uint32_t kChunkBytes = 64 * 1024;
 constexpr std::uint32_t kSmallChunkBytes = 4 * 1024;
 constexpr std::uint32_t kSlotCount = 1024;
@@ -74,6 +74,10 @@ struct SharedHeader {
   std::atomic<std::uint64_t> own_allocs;
   std::atomic<std::uint64_t> own_frees;
   std::atomic<std::uint64_t> own_reallocs;
+  // Option verify_stacks: callstacks compared with libunwind's.
+  std::atomic<std::uint64_t> stacks_checked;
+  std::atomic<std::uint64_t> stacks_different;
+  std::atomic<std::uint64_t> stacks_truncated;  // equal as far as the shorter one goes
 
   alignas(
       64) std::atomic<std::uint32_t> frame_epoch;  // the one word all threads read (level count)

@@ -7,6 +7,7 @@
 
 #include "base/syscall.h"
 #include "record/recorder.h"
+#include "unwind/walker.h"
 
 namespace hitch::interpose {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct Known {
   std::uintptr_t bias;
   std::uintptr_t start;
+  std::uintptr_t end;
   bool seen;
 };
 // More modules than any game has; further ones are found by the recorder in /proc/PID/maps.
@@ -92,10 +94,12 @@ int visit(dl_phdr_info* info, std::size_t, void* argument) {
   }
   std::uintptr_t start = ~std::uintptr_t{0};
   std::uintptr_t end = 0;
+  std::uintptr_t eh_frame_hdr = 0;
   for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
-    if (segment.p_type != PT_LOAD) continue;
     const std::uintptr_t from = info->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_GNU_EH_FRAME) eh_frame_hdr = from;
+    if (segment.p_type != PT_LOAD) continue;
     if (from < start) start = from;
     if (from + segment.p_memsz > end) end = from + segment.p_memsz;
   }
@@ -107,7 +111,8 @@ int visit(dl_phdr_info* info, std::size_t, void* argument) {
     }
   }
   if (g_count == kCapacity) return 0;
-  g_known[g_count++] = {info->dlpi_addr, start, true};
+  g_known[g_count++] = {info->dlpi_addr, start, end, true};
+  unwind::note_module(start, end, eh_frame_hdr);
   write_module(*info, walk, start, end);
   return 0;
 }
@@ -129,6 +134,8 @@ void announce_modules(record::ThreadState& state) {
           g_known[kept++] = g_known[i];
           continue;
         }
+        unwind::forget_module(g_known[i].start);
+        unwind::forget_rules(g_known[i].start, g_known[i].end);
         const std::uint64_t words[2] = {
             format::make_head(format::BufferKind::kModuleGone, walk.key), g_known[i].bias};
         append(scope, words, 2);

@@ -13,7 +13,9 @@ struct Process {
   format::SharedHeader* header;  // null: not recorded (not started, dormant, or a forked child)
   char* base;
   format::PoolGeometry geometry;
-  ThreadState* states;  // one for each slot
+  ThreadState* states;       // one for each slot
+  unwind::StackMemo* memos;  // the same
+  unsigned stack_depth;      // entries kept of a callstack
 };
 
 // Wiped page; null until the session has set it up.

@@ -7,7 +7,6 @@
 #include "base/syscall.h"
 #include "libc/real_libc.h"
 #include "record/same_stack.h"
-#include "unwind/unwinder.h"
 
 namespace hitch::record {
 
@@ -95,6 +94,9 @@ ThreadState* attach_thread(Process& process) {
   ThreadSlot& slot = slot_at(process, entry - 1);
   ThreadState& state = process.states[entry - 1];
   std::memset(&state, 0, sizeof state);
+  state.memo = &process.memos[entry - 1];
+  state.memo->forget();
+  state.memo->recorder_count = 0;
   state.slot = &slot;
   state.header = &header;
   state.tsc_base = header.tsc_base;
@@ -106,12 +108,14 @@ ThreadState* attach_thread(Process& process) {
     state.mode = kRecord;
     if (time_mode != format::TimeMode::kNone) state.mode |= kTimeAlloc;
     if (time_mode == format::TimeMode::kAll) state.mode |= kTimeFree;
-    if (level == format::Level::kTrace) state.mode |= kStacks;
+    if (level == format::Level::kTrace && process.stack_depth != 0) state.mode |= kStacks;
   }
   if (header.clock_kind == static_cast<std::uint32_t>(format::ClockKind::kMonotonicRaw)) {
     state.mode |= kSlowClock;
   }
   slot.tid = static_cast<std::uint32_t>(base::system_call(SYS_gettid));
+  const bool is_main = slot.tid == static_cast<std::uint32_t>(base::system_call(SYS_getpid));
+  state.memo->bounds.reset(unwind::top_of_own_stack(is_main));
   open_chunk(state, process, entry);  // slot i's small chunk is chunk i + 1
   std::uint64_t* words = state.write;
   words[0] = format::make_head(BufferKind::kThreadStart, now(state) - state.tsc_base);
@@ -186,6 +190,7 @@ ThreadState* open_slow(std::uintptr_t slot) {
   }
   if (!was_left(*state, slot)) return nullptr;
   base::add_once(state->slot->abandoned_calls, state->own == 0 ? 1 : 0);
+  state->memo->forget();  // it may have been left half done
   state->own = 0;
   state->guard = kIdle;
   return state;
@@ -227,6 +232,7 @@ void count_untracked(Call call, std::size_t bytes) {
 void note_gap(const HookScope& scope, std::uint64_t key, std::uint64_t bytes, std::uint64_t ticks) {
   ThreadState& state = scope.state();
   ThreadSlot& slot = *state.slot;
+  state.memo->recorded = 0;
   if (state.gap_open == 0) slot.gap_first_key = key;
   if (state.gap_open != 0xffffffffu) ++state.gap_open;
   slot.gap_last_key = key;
@@ -282,48 +288,14 @@ bool append(const HookScope& scope, const std::uint64_t* words, unsigned count) 
 void record_outlier(const HookScope& scope, Op op, std::uintptr_t block, std::size_t size,
                     std::uintptr_t caller, std::uint64_t ticks) {
   ThreadState& state = scope.state();
-  struct {
-    format::OutlierRecord record;
-    std::uintptr_t entries[format::kMaxStackEntries];
-  } out;
-  out.record.head = format::make_head(BufferKind::kOutlier, now(state) - state.tsc_base);
-  out.record.block = block;
-  out.record.caller_op = (caller & format::kAddressMask) | static_cast<std::uint64_t>(op) << 48;
-  out.record.size = size;
-  out.record.duration = ticks;
-  out.record.entries = 0;
-  out.record.flags = 0;
-  if ((state.mode & kStacks) != 0) {
-    SharedHeader& header = *state.header;
-    if (header.free_chunks.count.load(std::memory_order_relaxed) < header.shed_below) {
-      out.record.flags = format::kStackShed;
-      base::add_once(state.slot->shed_stacks, 1);
-    } else {
-      constexpr unsigned kOwnEntries = 12;
-      std::uintptr_t stack[format::kMaxStackEntries + kOwnEntries];
-      const int saved_errno = errno;
-      unsigned captured = 0;
-      {
-        const OwnWork own(scope);
-        captured = unwind::capture(stack, format::kMaxStackEntries + kOwnEntries);
-      }
-      errno = saved_errno;
-      // The hook's own entries come first; the game's begin at the call site. An operator's caller
-      // may be missing when the operator was entered by a tail call; then nothing is cut.
-      unsigned first = 0;
-      while (first < captured && first < kOwnEntries && stack[first] != caller) ++first;
-      if (first == captured || stack[first] != caller) first = 0;
-      unsigned count = captured - first;
-      if (count > format::kMaxStackEntries) {
-        count = format::kMaxStackEntries;
-        out.record.flags |= format::kStackCut;
-      }
-      std::memcpy(out.entries, stack + first, count * sizeof *stack);
-      out.record.entries = count;
-    }
-  }
-  append(scope, reinterpret_cast<const std::uint64_t*>(&out),
-         static_cast<unsigned>(sizeof out.record / 8) + out.record.entries);
+  format::OutlierRecord record;
+  record.head = format::make_head(BufferKind::kOutlier, now(state) - state.tsc_base);
+  record.block = block;
+  record.caller_op = (caller & format::kAddressMask) | static_cast<std::uint64_t>(op) << 48;
+  record.size = size;
+  record.duration = ticks;
+  if ((state.mode & kStacks) != 0) record_stack(scope, record.head);
+  append(scope, reinterpret_cast<const std::uint64_t*>(&record), sizeof record / 8);
 }
 
 void flush_epoch(const HookScope& scope) {

@@ -53,6 +53,9 @@ HITCH_SLOW void record_alloc_slow(const HookScope& scope, std::uint64_t head, co
 // False: no chunk is free, nothing was written.
 HITCH_SLOW bool record_release_slow(const HookScope& scope, std::uint64_t head, const void* block,
                                     std::uintptr_t caller);
+// Brings the recorder's idea of the thread's callstack up to date, for the record that comes next
+// and whose key is in `head`. The scope's hook must be the one running.
+HITCH_SLOW void record_stack(const HookScope& scope, std::uint64_t head);
 HITCH_SLOW void flush_epoch(const HookScope& scope);
 // A call that cannot be recorded one by one: nested in a hook, or of a thread without a slot.
 enum class Call { kAlloc, kFree, kRealloc };
@@ -130,6 +133,7 @@ HITCH_FAST void write_release(ThreadState& state, std::uint64_t head, const void
 HITCH_FAST void record_alloc(const HookScope& scope, std::uint64_t head, const void* block,
                              std::size_t size, std::uintptr_t caller, std::uint64_t ticks) {
   ThreadState& state = scope.state();
+  if (HITCH_LIKELY((state.mode & kStacks) != 0)) record_stack(scope, head);
   if (HITCH_LIKELY(has_room(state) && ((size | ticks) >> 32) == 0 && ticks < state.outlier_ticks)) {
     write_alloc(state, head, block, size, caller, ticks);
   } else {

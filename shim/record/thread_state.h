@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "format/shared_memory.h"
+#include "unwind/walker.h"
 
 namespace hitch::record {
 
@@ -15,7 +16,7 @@ enum ModeBits : std::uint32_t {
   kTimeAlloc = 1,   // clock around allocations and reallocs
   kTimeFree = 2,    // clock after releases too
   kRecord = 4,      // events go to the buffer (levels time and trace)
-  kStacks = 8,      // outliers carry callstacks
+  kStacks = 8,      // allocations carry callstacks
   kSlowClock = 16,  // no invariant TSC: CLOCK_MONOTONIC_RAW
 };
 
@@ -54,12 +55,13 @@ struct alignas(64) ThreadState {
   std::uint64_t own_calls;  // allocator calls made while `own`; bind_operators looks at it
   std::uint32_t tag_depth;
   std::uint32_t tags_refused;  // pushes beyond the depth limit that still wait for their pop
+  unwind::StackMemo* memo;     // the thread's callstack at its last record
 };
 
 static_assert(__builtin_offsetof(ThreadState, note_caller) == 64);
 static_assert(__builtin_offsetof(ThreadState, note_sp) == 72);
 static_assert(__builtin_offsetof(ThreadState, note_op) == 80);
-static_assert(sizeof(ThreadState) == 192);
+static_assert(sizeof(ThreadState) == 256);
 
 // The one TLS variable (8 bytes, initial-exec). Null: the thread is not attached yet, or never will
 // be. constinit: it must be readable without a guard in the first instruction of the process.

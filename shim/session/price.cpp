@@ -97,6 +97,7 @@ void measure_prices(record::ThreadState& state) {
       traced_alloc, traced_free);
   record::hitch_thread_state = &state;
   base::signal_fence();
+  state.memo->forget();  // the recorder never saw what the loop wrote
 
   // Both loops, so that an observer beneath the shim can be told what was not the game.
   header.own_allocs.fetch_add(2 * kRounds * kCalls, std::memory_order_relaxed);

@@ -20,7 +20,8 @@
 #include "session/connect.h"
 #include "session/deny_list.h"
 #include "session/price.h"
-#include "unwind/unwinder.h"
+#include "unwind/verify.h"
+#include "unwind/walker.h"
 
 extern "C" {
 [[gnu::visibility("hidden")]] extern std::uint8_t hitch_keep_deepbind;
@@ -182,22 +183,43 @@ Connection connect(const Executable& exe, bool fork_child) {
   return connection;
 }
 
-// The thread states and the process' own words, in memory that a forked child finds wiped.
-record::Process* make_process(const Connection& connection) {
-  const std::size_t bytes = ((sizeof(record::Process) + 4095) & ~std::size_t{4095}) +
-                            format::kSlotCount * sizeof(record::ThreadState);
+constexpr std::size_t in_pages(std::size_t bytes) { return (bytes + 4095) & ~std::size_t{4095}; }
+
+// Private zeroed memory, or null.
+char* map_memory(std::size_t bytes) {
   const long address = system_call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (address < 0 && address > -4096) return nullptr;
-  if (system_call(SYS_madvise, address, static_cast<long>(bytes), MADV_WIPEONFORK) != 0) {
-    system_call(SYS_munmap, address, static_cast<long>(bytes));
+                                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return address < 0 && address > -4096 ? nullptr : reinterpret_cast<char*>(address);
+}
+
+// Spares a new thread's first allocation the page faults. Kernels before 5.14 do not know it.
+void populate(char* memory, std::size_t bytes) {
+  constexpr long kPopulateWrite = 23;
+  system_call(SYS_madvise, word(memory), static_cast<long>(bytes), kPopulateWrite);
+}
+
+// What threads remember, and the process' own words, in memory that a forked child finds wiped.
+record::Process* make_process(const Connection& connection) {
+  constexpr std::size_t kProcessBytes = in_pages(sizeof(record::Process));
+  constexpr std::size_t kStateBytes = in_pages(format::kSlotCount * sizeof(record::ThreadState));
+  constexpr std::size_t kMemoBytes = format::kSlotCount * sizeof(unwind::StackMemo);
+  constexpr std::size_t kFirstMemos = in_pages(64 * sizeof(unwind::StackMemo));
+  constexpr std::size_t kBytes = kProcessBytes + kStateBytes + kMemoBytes;
+  char* memory = map_memory(kBytes);
+  if (memory == nullptr) return nullptr;
+  if (system_call(SYS_madvise, word(memory), static_cast<long>(kBytes), MADV_WIPEONFORK) != 0) {
+    system_call(SYS_munmap, word(memory), static_cast<long>(kBytes));
     return nullptr;  // kernel before 4.14: a child would write into the parent's trace
   }
-  auto* process = reinterpret_cast<record::Process*>(address);
+  populate(memory, kProcessBytes + kStateBytes + kFirstMemos);
+  auto* process = reinterpret_cast<record::Process*>(memory);
   auto* header = reinterpret_cast<format::SharedHeader*>(connection.base);
   process->base = connection.base;
-  process->states = reinterpret_cast<record::ThreadState*>(
-      address + static_cast<long>((sizeof(record::Process) + 4095) & ~std::size_t{4095}));
+  process->states = reinterpret_cast<record::ThreadState*>(memory + kProcessBytes);
+  process->memos = reinterpret_cast<unwind::StackMemo*>(memory + kProcessBytes + kStateBytes);
+  const bool walking = unwind::prepare_walker(
+      reinterpret_cast<void*>(libc::find_default("_dl_find_object", nullptr)));
+  process->stack_depth = walking ? static_cast<unsigned>(g_options.stack_depth) : 0;
   process->geometry = {header->total_bytes,   header->slots_offset, header->small_offset,
                        header->chunks_offset, header->slot_count,   header->chunk_count};
   process->header = header;
@@ -232,12 +254,16 @@ void finish_start() {
   hitch_find_loader_entries();
   note_allocator(*state->header);
   interpose::bind_operators();
-  if (g_options.unwind && (state->mode & record::kStacks) != 0) {
+  measure_prices(*state);
+  if (g_options.verify_stacks) {
     const record::HookScope scope(*state);
     const record::OwnWork own(scope);
-    unwind::prepare(libc::g_real.dlopen, libc::g_real.dlsym);
+    if (!unwind::prepare_verification(libc::g_real.dlopen, libc::g_real.dlsym)) {
+      base::Line line;
+      line << "hitchtrace: stacks are not verified: libunwind.so.8 is not installed";
+      base::say(line);
+    }
   }
-  measure_prices(*state);
   interpose::announce_modules(*state);
 }
 

@@ -53,14 +53,12 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 // How often the C library allocates for threads depends on how they overlap: counted in the same
-// run, and without libunwind, whose loading the counter would take for the game's.
+// run.
 class ThreadCounts : public testing::TestWithParam<Program> {};
 
 TEST_P(ThreadCounts, EqualAnIndependentCounter) {
-  const RunResult run = run_target({.command = GetParam().command,
-                                    .launch = Launch::kBare,
-                                    .environment = {{"HITCH_UNWIND", "0"}},
-                                    .count = Watch::kInFront});
+  const RunResult run = run_target(
+      {.command = GetParam().command, .launch = Launch::kBare, .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
@@ -145,10 +143,8 @@ TEST(CountsTest, NothingIsLeftAlive) {
 // busy machine runs out of them: then those threads' calls are counted together, and not recorded
 // one by one.
 TEST(CountsTest, ShortThreadsAreToldApart) {
-  const RunResult run = run_target({.command = {"thread_churn"},
-                                    .launch = Launch::kBare,
-                                    .environment = {{"HITCH_UNWIND", "0"}},
-                                    .count = Watch::kInFront});
+  const RunResult run =
+      run_target({.command = {"thread_churn"}, .launch = Launch::kBare, .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
   ASSERT_TRUE(run.counted);

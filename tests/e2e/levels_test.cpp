@@ -20,7 +20,6 @@ class Levels : public testing::TestWithParam<Setting> {};
 
 TEST_P(Levels, CountExactly) {
   std::map<std::string, std::string> environment = GetParam().environment;
-  environment["HITCH_UNWIND"] = "0";
   const RunResult run = run_target({.command = {"threads_exact"},
                                     .launch = Launch::kBare,
                                     .environment = environment,
@@ -53,11 +52,10 @@ INSTANTIATE_TEST_SUITE_P(Settings, Levels,
 // A pool far too small for 10 million calls: what is lost is counted, sums stay exact, the game
 // finishes.
 TEST(LevelsTest, AnOverwhelmedRecorderLosesNothingFromTheSums) {
-  const RunResult run =
-      run_target({.command = {"threads_exact"},
-                  .launch = Launch::kBare,
-                  .environment = {{"HITCH_BUFFER_MIB", "1"}, {"HITCH_UNWIND", "0"}},
-                  .count = Watch::kInFront});
+  const RunResult run = run_target({.command = {"threads_exact"},
+                                    .launch = Launch::kBare,
+                                    .environment = {{"HITCH_BUFFER_MIB", "1"}},
+                                    .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();

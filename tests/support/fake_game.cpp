@@ -243,19 +243,23 @@ void FakeThread::text(BufferKind kind, std::uint64_t key, std::uint32_t id, std:
 }
 
 void FakeThread::outlier(std::uint64_t key, std::uint64_t block, std::uint64_t caller,
-                         format::Op op, std::uint64_t size, std::uint64_t ticks,
-                         const std::vector<std::uint64_t>& stack, std::uint32_t flags) {
+                         format::Op op, std::uint64_t size, std::uint64_t ticks) {
   format::OutlierRecord record{};
   record.head = format::make_head(BufferKind::kOutlier, key);
   record.block = block;
   record.caller_op = caller | static_cast<std::uint64_t>(op) << 48;
   record.size = size;
   record.duration = ticks;
-  record.entries = static_cast<std::uint32_t>(stack.size());
-  record.flags = flags;
   std::vector<std::uint64_t> words(sizeof(record) / 8);
   std::memcpy(words.data(), &record, sizeof(record));
-  words.insert(words.end(), stack.begin(), stack.end());
+  raw(words);
+}
+
+void FakeThread::stack(std::uint64_t key, unsigned kept, const std::vector<std::uint64_t>& fresh) {
+  std::vector<std::uint64_t> words = {format::make_head(BufferKind::kStack, key)};
+  words.insert(words.end(), fresh.begin(), fresh.end());
+  if (fresh.empty()) words.push_back(0);
+  words[1] |= std::uint64_t{kept} << 48 | std::uint64_t{fresh.size()} << 56;
   raw(words);
 }
 

@@ -58,8 +58,9 @@ class FakeThread {
   void text(format::BufferKind kind, std::uint64_t key, std::uint32_t id, std::uint32_t aux,
             const std::string& text);
   void outlier(std::uint64_t key, std::uint64_t block, std::uint64_t caller, format::Op op,
-               std::uint64_t size, std::uint64_t ticks, const std::vector<std::uint64_t>& stack,
-               std::uint32_t flags = 0);
+               std::uint64_t size, std::uint64_t ticks);
+  // `fresh`: outermost first; nothing kept and nothing fresh: not known.
+  void stack(std::uint64_t key, unsigned kept, const std::vector<std::uint64_t>& fresh);
   void flush(std::uint64_t key, const format::FlushRecord& sums);
   // Whatever it is, well-formed or not.
   bool raw(const std::vector<std::uint64_t>& words);

@@ -93,7 +93,7 @@ TraceBuilder& TraceBuilder::preamble(unsigned workers, unsigned sites) {
     add(trace::Thread{i, 4242u + i, "worker-" + std::to_string(i), 0});
   }
   for (unsigned i = 0; i < sites; ++i) {
-    add(trace::Site{i, 0x401000 + 0x100u * i, 1, static_cast<std::uint64_t>(Op::kMalloc)});
+    add(trace::Site{i, 0x401000 + 0x100u * i, 1, static_cast<std::uint64_t>(Op::kMalloc), 0});
   }
   return *this;
 }

@@ -1,7 +1,7 @@
 # Completion of hitchtrace for bash.
 
 # options:begin
-_hitchtrace_run_flags='-o --output --dir --level --time --keep --outlier-us --large-block-kib --buffer --window-ms --hitch-ms --hitch-mad --target --log --children --no-children --unwind --no-unwind --hook-dlsym --no-hook-dlsym --hook-present --no-hook-present --hook-mmap --no-hook-mmap --hook-sleep --no-hook-sleep --keep-deepbind --no-keep-deepbind --verbose --no-verbose --disable --no-disable'
+_hitchtrace_run_flags='-o --output --dir --level --time --keep --outlier-us --large-block-kib --buffer --window-ms --hitch-ms --hitch-mad --target --log --children --no-children --stack-depth --verify-stacks --no-verify-stacks --hook-dlsym --no-hook-dlsym --hook-present --no-hook-present --hook-mmap --no-hook-mmap --hook-sleep --no-hook-sleep --keep-deepbind --no-keep-deepbind --verbose --no-verbose --disable --no-disable'
 _hitchtrace_run_values() {
   case $1 in
     -o|--output) COMPREPLY=($(compgen -f -- "$2")) ;;
@@ -17,6 +17,7 @@ _hitchtrace_run_values() {
     --hitch-mad) : ;;
     --target) : ;;
     --log) COMPREPLY=($(compgen -f -- "$2")) ;;
+    --stack-depth) : ;;
     *) return 1 ;;
   esac
 }

@@ -81,6 +81,7 @@ struct Site {
   std::uint64_t address = 0;  // return address; 0: unknown
   std::optional<ModuleId> module;
   std::uint8_t op = 0;
+  std::optional<StackId> stack;  // the whole callstack; none: told apart by the address alone
 };
 
 // Sums of one call site over the whole run.
@@ -99,8 +100,10 @@ struct SiteTotals {
 struct Stack {
   std::vector<std::uint64_t> addresses;          // innermost first
   std::vector<std::optional<ModuleId>> modules;  // of each
-  std::uint64_t flags = 0;
+  std::uint64_t flags = 0;                       // kStackCut, kStackTruncated
 };
+constexpr std::uint64_t kStackCut = 2;        // deeper entries were not kept
+constexpr std::uint64_t kStackTruncated = 4;  // no unwind information led further out
 
 struct Outlier {
   std::uint64_t begin = 0;
@@ -158,6 +161,7 @@ struct Trace {
   std::map<std::uint64_t, format::trace::Counters> counters;  // last of each thread
   format::trace::Repair repair;
   format::trace::OwnCalls own_calls;
+  format::trace::StackChecks stack_checks;
   std::optional<format::trace::End> end;
   std::vector<std::string> warnings;  // what could not be read or made no sense
 

@@ -45,6 +45,7 @@ class Loader {
     site->address = r.address;
     site->module = optional_id<ModuleId>(r.module);
     site->op = static_cast<std::uint8_t>(std::min<std::uint64_t>(r.op, 0xff));
+    site->stack = optional_id<StackId>(r.stack);
   }
   void operator()(const trace::Stack& r) {
     Stack* stack = slot(out_.stacks, r.id);
@@ -130,6 +131,7 @@ class Loader {
   void operator()(const trace::Counters& r) { out_.counters[r.thread] = r; }
   void operator()(const trace::Repair& r) { out_.repair = r; }
   void operator()(const trace::OwnCalls& r) { out_.own_calls = r; }
+  void operator()(const trace::StackChecks& r) { out_.stack_checks = r; }
   void operator()(const trace::End& r) { out_.end = r; }
 
   void finish(std::uint64_t header_hz) {

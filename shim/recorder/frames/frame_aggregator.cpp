@@ -15,10 +15,6 @@ namespace {
 
 constexpr std::size_t kPrefetchAhead = 16;
 
-constexpr std::uint64_t site_key(std::uint64_t caller, SiteClass site_class) {
-  return caller | static_cast<std::uint64_t>(site_class) << 48;
-}
-
 std::uint64_t ticks_of_ms(const AggregatorConfig& config, double ms) {
   return static_cast<std::uint64_t>(std::max(1.0, ms * static_cast<double>(config.tsc_hz) / 1e3));
 }
@@ -31,9 +27,9 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
     : config_(config),
       out_(out),
       modules_(out, process),
-      sites_(out, modules_),
-      texts_(out),
       stacks_(out, modules_),
+      sites_(out, modules_, stacks_),
+      texts_(out),
       threads_(out, process, translate_thread_ids),
       blocks_(ticks_of_ms(config, 0.010)),
       heaps_(out, texts_, ticks_of_ms(config, 0.010)),
@@ -62,7 +58,7 @@ HITCH_FAST void FrameAggregator::prefetch(const Event& event) const {
   blocks_.prefetch(event.block);
   const SiteClass site_class =
       event.kind == BufferKind::kFree ? SiteClass::kFree : SiteClass::kAlloc;
-  logs_[event.thread]->sites.prefetch(site_key(event.caller, site_class));
+  logs_[event.thread]->sites.prefetch(resolve::CallSite{event.caller, 0, site_class}.key());
 }
 
 void FrameAggregator::on_events(std::span<const Event> events) {
@@ -95,15 +91,15 @@ ThreadRow& FrameAggregator::thread_row(ThreadLog& log, std::uint32_t thread, Fra
 }
 
 FrameAggregator::Cell FrameAggregator::cell(ThreadLog& log, std::uint32_t thread,
-                                            std::uint64_t start, std::uint64_t caller,
-                                            SiteClass site_class, Op op) {
+                                            std::uint64_t start, const resolve::CallSite& call_site,
+                                            Op op) {
   OpenFrame& frame = timeline_.at(start);
   FrameRows& rows = frame.rows;
   thread_row(log, thread, rows);
-  const std::uint64_t key = site_key(caller, site_class);
+  const std::uint64_t key = call_site.key();
   SiteTable::Entry* entry = &log.sites.find(key);
   if (entry->key != key) [[unlikely]] {
-    entry = &log.sites.add(key, sites_.id(caller, site_class, op));
+    entry = &log.sites.add(key, sites_.id(call_site, op));
   }
   if (entry->serial != rows.serial()) {
     entry->row = rows.add_site(thread, entry->site);
@@ -155,7 +151,8 @@ void FrameAggregator::alloc(const Event& event) {
   const std::uint64_t start = event.key - std::min(event.ticks, event.key);
   // A failed call got no bytes, whatever it asked for.
   const std::uint64_t bytes = event.block != 0 ? event.size : 0;
-  const Cell at = cell(log, event.thread, start, event.caller, SiteClass::kAlloc, event.op);
+  const Cell at =
+      cell(log, event.thread, start, {event.caller, log.stack(), SiteClass::kAlloc}, event.op);
   ThreadRow& row = at.rows.thread_row(at.thread_row);
   ++row.allocs;
   row.bytes += bytes;
@@ -183,7 +180,7 @@ void FrameAggregator::free(const Event& event) {
   ThreadLog& log = log_of(event.thread);
   settle_free(log, event.thread, event.previous_free_ticks);
   ++log.recorded;
-  const Cell at = cell(log, event.thread, event.key, event.caller, SiteClass::kFree, event.op);
+  const Cell at = cell(log, event.thread, event.key, {event.caller, 0, SiteClass::kFree}, event.op);
   ++at.rows.thread_row(at.thread_row).frees;
   ++at.rows.site_row(at.site_row).frees;
   count_tag(log, event.thread, at.rows, 0, 0);
@@ -221,7 +218,8 @@ void FrameAggregator::realloc_end(const Event& event) {
   const bool got_block =
       event.kind == BufferKind::kReallocMoved || event.kind == BufferKind::kReallocInPlace;
   const std::uint64_t bytes = got_block ? event.size : 0;
-  const Cell at = cell(log, event.thread, start, event.caller, SiteClass::kRealloc, event.op);
+  const Cell at =
+      cell(log, event.thread, start, {event.caller, log.stack(), SiteClass::kRealloc}, event.op);
   ThreadRow& row = at.rows.thread_row(at.thread_row);
   ++row.reallocs;
   row.bytes += bytes;

@@ -58,6 +58,7 @@ class FrameAggregator final : public drain::EventSink {
   resolve::Modules& modules() { return modules_; }
   resolve::Sites& sites() { return sites_; }
   resolve::Texts& texts() { return texts_; }
+  const resolve::Stacks& stacks() const { return stacks_; }
   const resolve::BlockLedger& blocks() const { return blocks_; }
   FrameTimeline& timeline() { return timeline_; }
 
@@ -72,8 +73,8 @@ class FrameAggregator final : public drain::EventSink {
     std::uint32_t site_row;
     std::uint32_t site;
   };
-  Cell cell(ThreadLog& log, std::uint32_t thread, std::uint64_t start, std::uint64_t caller,
-            resolve::SiteClass site_class, format::Op op);
+  Cell cell(ThreadLog& log, std::uint32_t thread, std::uint64_t start,
+            const resolve::CallSite& call_site, format::Op op);
   ThreadRow& thread_row(ThreadLog& log, std::uint32_t thread, FrameRows& rows);
   std::uint64_t net(std::uint64_t ticks) const {
     return ticks > pair_floor_ ? ticks - pair_floor_ : 0;
@@ -88,6 +89,7 @@ class FrameAggregator final : public drain::EventSink {
   void settle_free(ThreadLog& log, std::uint32_t thread, std::uint64_t ticks);
   void count_tag(ThreadLog& log, std::uint32_t thread, FrameRows& rows, std::uint64_t bytes,
                  std::uint64_t ticks);
+  void stack(const drain::Event& event);
   void heap_event(const drain::Event& event);
   void map_event(const drain::Event& event);
   void present(const drain::Event& event);
@@ -108,9 +110,9 @@ class FrameAggregator final : public drain::EventSink {
   AggregatorConfig config_;
   resolve::RecordOut& out_;
   resolve::Modules modules_;
+  resolve::Stacks stacks_;
   resolve::Sites sites_;
   resolve::Texts texts_;
-  resolve::Stacks stacks_;
   resolve::Threads threads_;
   resolve::BlockLedger blocks_;
   resolve::Heaps heaps_;

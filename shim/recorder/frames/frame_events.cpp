@@ -37,6 +37,8 @@ std::uint64_t since(Number now, Number before) {
 
 void FrameAggregator::rare(const Event& event) {
   switch (event.kind) {
+    case BufferKind::kStack:
+      return stack(event);
     case BufferKind::kReallocBegin:
       return realloc_begin(event);
     case BufferKind::kReallocMoved:
@@ -104,6 +106,7 @@ void FrameAggregator::rare(const Event& event) {
       sites_.write_new(event.key, now_ms_);
       modules_.loaded(event.words, event.word_count);
       forget_reused_addresses();
+      stacks_.write_found();
       return sites_.write_found();
     case BufferKind::kModuleGone:
       // The calls so far came from what is still known to lie there.
@@ -111,16 +114,31 @@ void FrameAggregator::rare(const Event& event) {
       modules_.unloaded(event.words[1], event.key);
       return;
     case BufferKind::kGapEnd:
+      log_of(event.thread).path.clear();
       return forget_open_calls(log_of(event.thread));
     default:
       return;
   }
 }
 
+void FrameAggregator::stack(const Event& event) {
+  std::vector<resolve::Stacks::Node>& path = log_of(event.thread).path;
+  const auto kept = static_cast<std::size_t>(event.words[1] >> 48 & 0xff);
+  const auto fresh = static_cast<std::size_t>(event.words[1] >> 56);
+  if (kept + fresh == 0) timeline_.at(event.key).record.flags |= kStacksShed;
+  // Part of the thread's records was lost with a garbled chunk: not known until a whole one comes.
+  if (kept > path.size()) return path.clear();
+  path.resize(kept);
+  for (std::size_t i = 0; i < fresh && i + 1 < event.word_count; ++i) {
+    const resolve::Stacks::Node parent = path.empty() ? 0 : path.back();
+    path.push_back(stacks_.child(parent, event.words[1 + i] & format::kAddressMask));
+  }
+}
+
 void FrameAggregator::forget_reused_addresses() {
   for (const resolve::AddressRange& range : modules_.take_reused()) {
-    sites_.forget(range);
     stacks_.forget(range);
+    sites_.forget(range);
     for (const auto& log : logs_) {
       if (log != nullptr) log->sites.clear();
     }
@@ -158,7 +176,7 @@ void FrameAggregator::map_event(const Event& event) {
   const std::uint64_t bytes = event.size * kPageBytes;
   row.map_bytes += bytes;
   if (bytes >= config_.large_block_bytes) {
-    const std::uint32_t site = sites_.id(event.caller, resolve::SiteClass::kMap, event.op);
+    const std::uint32_t site = sites_.id({event.caller, 0, resolve::SiteClass::kMap}, event.op);
     put_large_block(event.key, frame.record.id, event.thread, event, bytes, site);
   }
 }
@@ -238,7 +256,6 @@ void FrameAggregator::outlier(const Event& event) {
   trace::Outlier out;
   out.begin = event.key - std::min(record.duration, event.key);
   OpenFrame& frame = timeline_.at(out.begin);
-  if ((record.flags & format::kStackShed) != 0) frame.record.flags |= kStacksShed;
   out.frame = frame.record.id;
   out.thread = event.thread;
   out.op = static_cast<std::uint64_t>(op);
@@ -248,13 +265,9 @@ void FrameAggregator::outlier(const Event& event) {
   if (site_class == resolve::SiteClass::kFree && out.size == 0 && log.freed_address == out.block) {
     out.size = log.freed_size;
   }
-  out.site = sites_.id(address, site_class, op);
-  const unsigned header_words = sizeof(record) / 8;
-  const unsigned entries = std::min<unsigned>(record.entries, event.word_count - header_words);
-  std::vector<std::uint64_t> stack(event.words + header_words,
-                                   event.words + header_words + entries);
-  for (std::uint64_t& entry : stack) entry &= format::kAddressMask;
-  out.stack = stacks_.id_plus_one(std::move(stack), record.flags, event.key, now_ms_);
+  const bool by_stack = site_class != resolve::SiteClass::kFree;
+  out.site = sites_.id({address, by_stack ? log.stack() : 0, site_class}, op);
+  out.stack = stacks_.id_plus_one(log.stack(), event.key, now_ms_);
   out.tag = log.tag();
   sites_.write_new(event.key, now_ms_);
   out_.put(out);

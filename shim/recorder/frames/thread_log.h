@@ -6,6 +6,7 @@
 #include "recorder/frames/latencies.h"
 #include "recorder/frames/site_table.h"
 #include "recorder/resolve/live_blocks.h"
+#include "recorder/resolve/stacks.h"
 
 namespace hitch::frames {
 
@@ -45,9 +46,11 @@ struct ThreadLog {
   std::uint64_t flushed_frees = 0;
   std::uint64_t flushed_reallocs = 0;
   std::uint64_t flushed_bytes = 0;
+  std::vector<resolve::Stacks::Node> path;  // the callstack, outermost entry first
   CallHistograms latencies;
   SiteTable sites;
 
+  resolve::Stacks::Node stack() const { return path.empty() ? 0 : path.back(); }
   std::uint64_t tag() const { return tags.empty() ? 0 : tags.back(); }
 };
 

@@ -297,6 +297,14 @@ void Session::put_own_calls() {
                                header.own_reallocs.load(std::memory_order_relaxed)});
 }
 
+void Session::put_stack_checks() {
+  const format::SharedHeader& header = pool_->header();
+  const trace::StackChecks checks{header.stacks_checked.load(std::memory_order_relaxed),
+                                  header.stacks_different.load(std::memory_order_relaxed),
+                                  header.stacks_truncated.load(std::memory_order_relaxed)};
+  if (checks.checked > 0) writer_->put(checks);
+}
+
 void Session::end(EndReason reason, std::uint64_t status) {
   pool_->header().recording.store(0, std::memory_order_release);
   const std::uint64_t end_ticks = ticks();
@@ -308,6 +316,7 @@ void Session::end(EndReason reason, std::uint64_t status) {
   frames_->finish(end_ticks);
   put_homeless();
   put_own_calls();
+  put_stack_checks();
   put_fact("game.build_id", frames_->modules().build_id_of(game_.exe));
   put_calibration();
   writer_->put(trace::Repair{frames_->blocks().inversions(), frames_->blocks().implied_frees(),

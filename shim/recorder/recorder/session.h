@@ -75,6 +75,7 @@ class Session {
   void report_failed_writes();
   void put_homeless();
   void put_own_calls();
+  void put_stack_checks();
   std::uint64_t ticks() const { return surroundings_.clock.now() - base_ticks_; }
 
   Surroundings& surroundings_;

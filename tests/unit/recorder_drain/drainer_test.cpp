@@ -279,8 +279,8 @@ TEST_F(DrainerTest, UnknownKindsEndTheChunkAndAreCounted) {
 
 TEST_F(DrainerTest, HugeLengthsAreMalformed) {
   FakeThread thread(game_, 1);
-  // An outlier that claims 2^32 - 1 stack entries, a text of 2^31 bytes, a record cut short.
-  thread.raw({format::make_head(BufferKind::kOutlier, 1), 0, 0, 0, 0, 0xffffffff});
+  // A stack that claims 255 entries, a text of 2^31 bytes, a record cut short.
+  thread.raw({format::make_head(BufferKind::kStack, 1), ~std::uint64_t{0}, 0, 0, 0, 0});
   now_ = 10;
   drainer_->drain();
   FakeThread texts(game_, 2);

@@ -189,11 +189,13 @@ TEST_F(Recording, OutliersAreWrittenWithStackSiteAndTag) {
   FakeThread t(game_, 1);
   t.text(BufferKind::kTagDefine, 10, 1, 0, "physics");
   t.raw({format::make_head(BufferKind::kTagPush, 20), 1});
+  t.stack(500, 0, {0x400222, 0x400111, 0x400000});
   t.alloc(500, 0x1000, 64, 0x400000, 200);
-  t.outlier(501, 0x1000, 0x400000, Op::kMalloc, 64, 200, {0x400000, 0x400111, 0x400222});
+  t.outlier(501, 0x1000, 0x400000, Op::kMalloc, 64, 200);
   t.raw({format::make_head(BufferKind::kTagPop, 510)});
   t.free(600, 0x1000, 0x400300, 150);
-  t.outlier(751, 0x1000, 0x400300, Op::kFree, 0, 150, {}, format::kStackShed);
+  t.stack(751, 0, {});
+  t.outlier(751, 0x1000, 0x400300, Op::kFree, 0, 150);
   drain(1000);
   finish(1001);
   const auto& outliers = out_.all<trace::Outlier>();
@@ -213,6 +215,44 @@ TEST_F(Recording, OutliersAreWrittenWithStackSiteAndTag) {
   // The outlier record is no further call.
   EXPECT_EQ(row(0).allocs, 1u);
   EXPECT_EQ(row(0).frees, 1u);
+}
+
+TEST_F(Recording, StacksComeAsDifferencesAndTellSitesApart) {
+  FakeThread t(game_, 1);
+  t.stack(100, 0, {0x400222, 0x400111, 0x400000});
+  t.alloc(100, 0x1000, 64, 0x400000, 1);
+  t.alloc(110, 0x2000, 64, 0x400000, 1);  // the same stack: no record
+  t.stack(120, 1, {0x400133, 0x400000});
+  t.alloc(120, 0x3000, 64, 0x400000, 1);
+  t.stack(130, 2, {});  // one entry less
+  t.alloc(130, 0x4000, 64, 0x400133, 1);
+  t.free(140, 0x1000, 0x400300, 1);  // by its caller, whatever the stack
+  drain(1000);
+  finish(1001);
+  const auto sites = out_.all<trace::Site>();
+  ASSERT_EQ(sites.size(), 4u);
+  const auto stacks = out_.all<trace::Stack>();
+  ASSERT_EQ(stacks.size(), 3u);
+  using List = std::vector<std::uint64_t>;
+  EXPECT_EQ(stacks[sites[0].stack - 1].addresses, (List{0x400000, 0x400111, 0x400222}));
+  EXPECT_EQ(stacks[sites[1].stack - 1].addresses, (List{0x400000, 0x400133, 0x400222}));
+  EXPECT_EQ(stacks[sites[2].stack - 1].addresses, (List{0x400133, 0x400222}));
+  EXPECT_EQ(sites[3].stack, 0u);
+  EXPECT_EQ(sites[3].address, 0x400300u);
+}
+
+TEST_F(Recording, AStackThatKeepsWhatIsNotThereIsNotKnown) {
+  FakeThread t(game_, 1);
+  t.stack(100, 3, {0x400111});
+  t.alloc(100, 0x1000, 64, 0x400000, 1);
+  t.stack(110, 0, {0x400222, 0x400000});
+  t.alloc(110, 0x2000, 64, 0x400000, 1);
+  drain(1000);
+  finish(1001);
+  const auto sites = out_.all<trace::Site>();
+  ASSERT_EQ(sites.size(), 2u);
+  EXPECT_EQ(sites[0].stack, 0u);
+  EXPECT_EQ(sites[1].stack, 1u);
 }
 
 TEST_F(Recording, TagsAreSummedByTheInnermostName) {

@@ -76,21 +76,43 @@ TEST_F(ModulesTest, OnlyAnotherModuleReusesAddresses) {
 }
 
 TEST_F(ModulesTest, SitesOfReusedAddressesGetNewIds) {
-  Sites sites(out_, modules_);
+  Stacks stacks(out_, modules_);
+  Sites sites(out_, modules_, stacks);
   load(1, 0x10000, 0x20000, "/game/liba.so");
-  EXPECT_EQ(sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc), 0u);
-  EXPECT_EQ(sites.id(0x30100, SiteClass::kAlloc, format::Op::kMalloc), 1u);
+  EXPECT_EQ(sites.id({0x10100, 0, SiteClass::kAlloc}, format::Op::kMalloc), 0u);
+  EXPECT_EQ(sites.id({0x30100, 0, SiteClass::kAlloc}, format::Op::kMalloc), 1u);
   sites.write_new(1, 0);
   sites.forget({0x10000, 0x20000});
-  EXPECT_EQ(sites.id(0x30100, SiteClass::kAlloc, format::Op::kMalloc), 1u);
-  EXPECT_EQ(sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc), 2u);
+  EXPECT_EQ(sites.id({0x30100, 0, SiteClass::kAlloc}, format::Op::kMalloc), 1u);
+  EXPECT_EQ(sites.id({0x10100, 0, SiteClass::kAlloc}, format::Op::kMalloc), 2u);
   sites.forget({0x30000, 0x40000});
-  EXPECT_EQ(sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc), 2u);
+  EXPECT_EQ(sites.id({0x10100, 0, SiteClass::kAlloc}, format::Op::kMalloc), 2u);
+}
+
+TEST_F(ModulesTest, SitesAreToldApartByTheirStacks) {
+  Stacks stacks(out_, modules_);
+  Sites sites(out_, modules_, stacks);
+  const Stacks::Node one = stacks.child(stacks.child(0, 0x30100), 0x10100);
+  const Stacks::Node other = stacks.child(stacks.child(0, 0x30200), 0x10100);
+  EXPECT_EQ(sites.id({0x10100, one, SiteClass::kAlloc}, format::Op::kMalloc), 0u);
+  EXPECT_EQ(sites.id({0x10100, other, SiteClass::kAlloc}, format::Op::kMalloc), 1u);
+  EXPECT_EQ(sites.id({0x10100, 0, SiteClass::kAlloc}, format::Op::kMalloc), 2u);
+  EXPECT_EQ(sites.id({0x10100, one, SiteClass::kRealloc}, format::Op::kRealloc), 3u);
+  EXPECT_EQ(sites.id({0x10100, one, SiteClass::kAlloc}, format::Op::kMalloc), 0u);
+  sites.write_new(1, 0);
+  const auto written = out_.all<trace::Site>();
+  ASSERT_EQ(written.size(), 4u);
+  EXPECT_EQ(written[0].stack, 1u);
+  EXPECT_EQ(written[1].stack, 2u);
+  EXPECT_EQ(written[2].stack, 0u);
+  EXPECT_EQ(written[3].stack, 1u);
+  EXPECT_EQ(out_.all<trace::Stack>().size(), 2u);
 }
 
 TEST_F(ModulesTest, CallsBeforeALibrarysNameAreItsOwn) {
-  Sites sites(out_, modules_);
-  sites.id(0x10100, SiteClass::kAlloc, format::Op::kMalloc);
+  Stacks stacks(out_, modules_);
+  Sites sites(out_, modules_, stacks);
+  sites.id({0x10100, 0, SiteClass::kAlloc}, format::Op::kMalloc);
   sites.write_new(1, 0);
   load(2, 0x10000, 0x20000, "/game/liba.so");
   sites.write_found();
@@ -166,11 +188,12 @@ TEST_F(ModulesTest, LooksAreLimited) {
 
 TEST_F(ModulesTest, SitesAreWrittenOnceWithTheirModule) {
   load(1, 0x400000, 0x500000, "/game/game");
-  Sites sites(out_, modules_);
-  const std::uint32_t a = sites.id(0x400100, SiteClass::kAlloc, format::Op::kNew);
-  const std::uint32_t b = sites.id(0x400100, SiteClass::kFree, format::Op::kDelete);
+  Stacks stacks(out_, modules_);
+  Sites sites(out_, modules_, stacks);
+  const std::uint32_t a = sites.id({0x400100, 0, SiteClass::kAlloc}, format::Op::kNew);
+  const std::uint32_t b = sites.id({0x400100, 0, SiteClass::kFree}, format::Op::kDelete);
   EXPECT_NE(a, b);
-  EXPECT_EQ(sites.id(0x400100, SiteClass::kAlloc, format::Op::kMalloc), a);
+  EXPECT_EQ(sites.id({0x400100, 0, SiteClass::kAlloc}, format::Op::kMalloc), a);
   sites.write_new(1, 0);
   sites.write_new(1, 0);
   ASSERT_EQ(out_.all<trace::Site>().size(), 2u);

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <thread>
 
+#include "format/buffer_records.h"
 #include "recorder/resolve/heaps.h"
 #include "recorder/resolve/stacks.h"
 #include "recorder/resolve/texts.h"
@@ -43,18 +44,56 @@ TEST(Texts, BytesThatAreNotUtf8BecomeQuestionMarks) {
   EXPECT_EQ(clean_utf8("\xed\xa0\x80"), "???");  // a surrogate
 }
 
-TEST(Stacks, AreWrittenOnce) {
-  support::RecordList out;
-  const ProcessFiles process(getpid());
-  Modules modules(out, process);
-  Stacks stacks(out, modules);
-  EXPECT_EQ(stacks.id_plus_one({}, 1, 0, 0), 0u);
-  EXPECT_EQ(stacks.id_plus_one({1, 2, 3}, 0, 0, 0), 1u);
-  EXPECT_EQ(stacks.id_plus_one({1, 2}, 0, 0, 0), 2u);
-  EXPECT_EQ(stacks.id_plus_one({1, 2, 3}, 0, 0, 0), 1u);
-  EXPECT_EQ(stacks.id_plus_one({1, 2, 3}, 2, 0, 0), 3u);  // the same, but cut
-  ASSERT_EQ(out.all<trace::Stack>().size(), 3u);
-  EXPECT_EQ(out.all<trace::Stack>()[0].modules, (std::vector<std::uint64_t>{0, 0, 0}));
+class StacksTest : public testing::Test {
+ protected:
+  Stacks::Node path(std::initializer_list<std::uint64_t> outermost_first) {
+    Stacks::Node node = 0;
+    for (const std::uint64_t address : outermost_first) node = stacks_.child(node, address);
+    return node;
+  }
+  support::RecordList out_;
+  ProcessFiles process_{getpid()};
+  Modules modules_{out_, process_};
+  Stacks stacks_{out_, modules_};
+};
+
+TEST_F(StacksTest, AreWrittenOnceInnermostFirst) {
+  EXPECT_EQ(stacks_.id_plus_one(0, 0, 0), 0u);
+  EXPECT_EQ(stacks_.id_plus_one(path({0x30, 0x20, 0x10}), 0, 0), 1u);
+  EXPECT_EQ(stacks_.id_plus_one(path({0x30, 0x20}), 0, 0), 2u);
+  EXPECT_EQ(stacks_.id_plus_one(path({0x30, 0x20, 0x10}), 0, 0), 1u);
+  const auto written = out_.all<trace::Stack>();
+  ASSERT_EQ(written.size(), 2u);
+  EXPECT_EQ(written[0].addresses, (std::vector<std::uint64_t>{0x10, 0x20, 0x30}));
+  EXPECT_EQ(written[0].modules, (std::vector<std::uint64_t>{0, 0, 0}));
+  EXPECT_EQ(written[0].flags, 0u);
+}
+
+TEST_F(StacksTest, MarkersBecomeFlags) {
+  stacks_.id_plus_one(path({format::kStackCut, 0x20}), 0, 0);
+  stacks_.id_plus_one(path({format::kStackTruncated, 0x20}), 0, 0);
+  const auto written = out_.all<trace::Stack>();
+  ASSERT_EQ(written.size(), 2u);
+  EXPECT_EQ(written[0].addresses, std::vector<std::uint64_t>{0x20});
+  EXPECT_EQ(written[0].flags, 2u);
+  EXPECT_EQ(written[1].flags, 4u);
+}
+
+TEST_F(StacksTest, ManyNodesStayApart) {
+  std::vector<Stacks::Node> nodes;
+  for (std::uint64_t i = 0; i < 20'000; ++i) nodes.push_back(path({0x100 + i % 7, 0x1000 + i * 5}));
+  EXPECT_EQ(stacks_.nodes(), 7u + 20'000);
+  for (std::uint64_t i = 0; i < 20'000; ++i)
+    ASSERT_EQ(path({0x100 + i % 7, 0x1000 + i * 5}), nodes[i]);
+}
+
+TEST_F(StacksTest, OfCodeThatIsGoneGetNewNodes) {
+  const Stacks::Node gone = path({0x30, 0x1010, 0x20});
+  const Stacks::Node stays = path({0x30, 0x20});
+  stacks_.forget({0x1000, 0x2000});
+  EXPECT_TRUE(stacks_.is_forgotten(gone));
+  EXPECT_NE(path({0x30, 0x1010, 0x20}), gone);
+  EXPECT_EQ(path({0x30, 0x20}), stays);
 }
 
 TEST(Threads, AreSeenLivingRenamedAndDead) {

@@ -94,7 +94,7 @@ TEST_F(HitchLogTest, OutliersAreLimitedToTwentyASecond) {
   // Sites and threads that the lines name.
   frames_.on_thread_start(0, static_cast<std::uint32_t>(getpid()));
   const std::uint32_t site =
-      frames_.sites().id(0x1234, resolve::SiteClass::kAlloc, format::Op::kMalloc);
+      frames_.sites().id({0x1234, 0, resolve::SiteClass::kAlloc}, format::Op::kMalloc);
   for (std::uint64_t i = 0; i < 100; ++i) {
     trace::Outlier outlier;
     outlier.begin = i * 1000;  // a tenth of a second in all

@@ -22,7 +22,7 @@ TEST(Options, DefaultsComeFromTheTable) {
   EXPECT_DOUBLE_EQ(options.outlier_us, 30);
   EXPECT_DOUBLE_EQ(options.window_ms, 16.67);
   EXPECT_EQ(options.buffer_mib, 64u);
-  EXPECT_TRUE(options.unwind);
+  EXPECT_EQ(options.stack_depth, 64u);
   EXPECT_FALSE(options.children);
   EXPECT_STREQ(options.output.text, "");
 }
@@ -36,9 +36,10 @@ TEST(Options, EveryDefaultIsValid) {
 }
 
 TEST(Options, EnvironmentOverridesAndBadValuesKeepTheDefault) {
-  const char* environment[] = {
-      "HITCH_LEVEL=count", "HITCH_TIME=sometimes", "HITCH_BUFFER_MIB=-3", "HITCH_OUTLIER_US=12.5",
-      "HITCH_UNWIND=yes",  "HITCH_DIR=/tmp/x",     "HITCH_LEVELS=time",   nullptr};
+  const char* environment[] = {"HITCH_LEVEL=count",    "HITCH_TIME=sometimes",
+                               "HITCH_BUFFER_MIB=-3",  "HITCH_OUTLIER_US=12.5",
+                               "HITCH_HOOK_SLEEP=yes", "HITCH_DIR=/tmp/x",
+                               "HITCH_LEVELS=time",    nullptr};
   std::vector<std::string> complaints;
   g_complaints = &complaints;
   Options options;
@@ -47,12 +48,12 @@ TEST(Options, EnvironmentOverridesAndBadValuesKeepTheDefault) {
   EXPECT_EQ(options.time, 2u);
   EXPECT_EQ(options.buffer_mib, 64u);
   EXPECT_DOUBLE_EQ(options.outlier_us, 12.5);
-  EXPECT_TRUE(options.unwind);
+  EXPECT_TRUE(options.hook_sleep);
   EXPECT_STREQ(options.dir.text, "/tmp/x");
   ASSERT_EQ(complaints.size(), 3u);
   EXPECT_EQ(complaints[0], "HITCH_TIME=sometimes is not one of its values");
   EXPECT_EQ(complaints[1], "HITCH_BUFFER_MIB=-3 is not a whole number");
-  EXPECT_EQ(complaints[2], "HITCH_UNWIND=yes is neither 0 nor 1");
+  EXPECT_EQ(complaints[2], "HITCH_HOOK_SLEEP=yes is neither 0 nor 1");
 }
 
 TEST(Options, RejectsWhatDoesNotFit) {

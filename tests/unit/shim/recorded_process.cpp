@@ -41,7 +41,8 @@ std::uint64_t Collector::count(format::BufferKind kind) const {
   return n;
 }
 
-RecordedProcess::RecordedProcess(Settings settings) : states_(format::kSlotCount) {
+RecordedProcess::RecordedProcess(Settings settings)
+    : states_(format::kSlotCount), memos_(format::kSlotCount) {
   drain::PoolError error;
   pool_ = drain::SharedPool::create(settings.pool_bytes, error);
   EXPECT_NE(pool_, nullptr) << error.what;
@@ -58,6 +59,8 @@ RecordedProcess::RecordedProcess(Settings settings) : states_(format::kSlotCount
   process_.base = reinterpret_cast<char*>(&header);
   process_.geometry = pool_->geometry();
   process_.states = states_.data();
+  process_.memos = memos_.data();
+  process_.stack_depth = settings.stack_depth;
   record::g_process = &process_;
   record::g_start = static_cast<std::uint32_t>(record::Start::kRecording);
 }

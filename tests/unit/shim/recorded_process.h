@@ -42,6 +42,7 @@ class RecordedProcess {
     format::TimeMode time = format::TimeMode::kAll;
     std::uint64_t outlier_ticks = ~std::uint64_t{0};
     std::uint64_t pool_bytes = 1 << 20;
+    unsigned stack_depth = 0;  // not 0: prepare_walker() was called
   };
   RecordedProcess() : RecordedProcess(Settings{}) {}
   explicit RecordedProcess(Settings settings);
@@ -58,6 +59,7 @@ class RecordedProcess {
  private:
   std::unique_ptr<drain::SharedPool> pool_;
   std::vector<record::ThreadState> states_;
+  std::vector<unwind::StackMemo> memos_;
   record::Process process_{};
   Collector collector_;
   std::unique_ptr<drain::Drainer> drainer_;

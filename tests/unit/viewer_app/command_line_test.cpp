@@ -96,9 +96,9 @@ TEST_F(CommandLineTest, OffersEveryRowOfTheOptionsTable) {
 TEST_F(CommandLineTest, LeavesTheGamesOwnOptionsAlone) {
   EXPECT_EQ(run({"run", "/nowhere/game", "--levle"}), 127);
   EXPECT_THAT(errors_.str(), HasSubstr("/nowhere/game: no such file"));
-  EXPECT_EQ(
-      run({"run", "--level", "count", "--no-unwind", "-o", "x", "--", "/nowhere/game", "--help"}),
-      127);
+  EXPECT_EQ(run({"run", "--level", "count", "--no-hook-sleep", "-o", "x", "--", "/nowhere/game",
+                 "--help"}),
+            127);
   EXPECT_EQ(run({"run", "--level=count", "-ox", "/nowhere/game", "--", "--help"}), 127);
 }
 

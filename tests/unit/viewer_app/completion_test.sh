@@ -37,7 +37,7 @@ offers hitchtrace ''
 for word in run report dump recover version --help; do has "$word"; done
 offers hitchtrace rep; has report; lacks run
 offers hitchtrace run --le; has --level
-offers hitchtrace run --no-un; has --no-unwind
+offers hitchtrace run --no-hook-s; has --no-hook-sleep
 offers hitchtrace run --; has --output; has --attach-anyway; has --
 offers hitchtrace run --level ''; has count; has time; has trace
 offers hitchtrace run --level = c; has count; lacks time

@@ -22,7 +22,7 @@ case ${FAKE_MODE:-record} in
     finish $! ;;
   environment)
     say exit 0
-    env | grep -E '^(HITCH_LEVEL|HITCH_UNWIND|HITCH_OUTPUT|LD_PRELOAD)=' | sort >&2
+    env | grep -E '^(HITCH_LEVEL|HITCH_HOOK_SLEEP|HITCH_OUTPUT|LD_PRELOAD)=' | sort >&2
     echo "$*" >&2 ;;
   ignored)
     say ignored $$ /bin/launcher

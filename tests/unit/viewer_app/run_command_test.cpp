@@ -70,10 +70,10 @@ TEST_F(RunCommandTest, GivesTheGameItsInput) {
 TEST_F(RunCommandTest, SetsTheEnvironment) {
   const Said said = run({"/bin/true", "--level", "x"},
                         {{"FAKE_MODE", "environment"}, {"LD_PRELOAD", ""}, {"HITCH_LEVEL", "time"}},
-                        {"--level", "count", "--no-unwind", "-o", "a.hitch"});
+                        {"--level", "count", "--no-hook-sleep", "-o", "a.hitch"});
   EXPECT_THAT(said.errors, HasSubstr("HITCH_LEVEL=count\n"));
   EXPECT_THAT(said.errors, HasSubstr("HITCH_OUTPUT=a.hitch\n"));
-  EXPECT_THAT(said.errors, HasSubstr("HITCH_UNWIND=0\n"));
+  EXPECT_THAT(said.errors, HasSubstr("HITCH_HOOK_SLEEP=0\n"));
   EXPECT_THAT(said.errors, HasSubstr("LD_PRELOAD=" FAKE_LIBRARY "\n"));
   EXPECT_THAT(said.errors, HasSubstr("/bin/true --level x\n"));
 }

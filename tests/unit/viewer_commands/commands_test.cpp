@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "format/file_layout.h"
 #include "support/sample_traces.h"
 #include "support/trace_builder.h"
 #include "viewer/app/dump_command.h"
@@ -103,7 +104,8 @@ TEST(DumpCommand, WritesOneLineARecord) {
   const std::string trace = write_temporary("d.hitch", support::sample_empty().bytes());
   const Outcome text = dump(trace);
   EXPECT_EQ(text.status, 0);
-  EXPECT_THAT(text.out, StartsWith("File version=1.0 tsc_hz=1000000000"));
+  EXPECT_THAT(text.out, StartsWith("File version=1." + std::to_string(format::kFileMinor) +
+                                   " tsc_hz=1000000000"));
   EXPECT_THAT(text.out,
               HasSubstr("Module id=0 loaded=0 path=\"/opt/game/bin/game\" build_id=0102abcd"));
   const Outcome json = dump(trace, true);

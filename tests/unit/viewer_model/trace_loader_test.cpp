@@ -119,7 +119,7 @@ TEST(TraceLoader, SumsCallSitesAndCountsTheirFrames) {
 
 TEST(TraceLoader, NumbersOutOfReachAreLeftOutWithAWarning) {
   TraceBuilder builder;
-  builder.add(trace::Site{~std::uint64_t{0}, 1, 1, 0});
+  builder.add(trace::Site{~std::uint64_t{0}, 1, 1, 0, 0});
   builder.add(trace::Module{1'000'000'000, 0, "m", "", 0, 0, 0, {}});
   builder.add(trace::FrameSite{0, 0, ~std::uint64_t{0} - 1, 1, 0, 0, 0, 0, 0});
   trace::FrameThread orphan;
@@ -133,7 +133,7 @@ TEST(TraceLoader, NumbersOutOfReachAreLeftOutWithAWarning) {
 
 TEST(TraceLoader, IdsThatNameNothingLoseTheirName) {
   TraceBuilder builder;
-  builder.add(trace::Site{0, 0x1000, 99, 0});
+  builder.add(trace::Site{0, 0x1000, 99, 0, 0});
   trace::Outlier outlier;
   outlier.site = 55;
   outlier.stack = 12;
