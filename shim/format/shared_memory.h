@@ -61,6 +61,8 @@ struct SharedHeader {
   std::atomic<std::uint32_t> price_clock_x256;  // one clock read
   std::atomic<std::uint32_t> price_alloc_x256;  // what the shim adds to one allocation
   std::atomic<std::uint32_t> price_free_x256;   // and to one release
+  std::atomic<std::uint32_t> price_fresh_x256;  // one stack entry that had to be walked
+  std::atomic<std::uint32_t> price_kept_x256;   // one that only had to be compared
   std::atomic<std::uint32_t> price_pair_floor;  // smallest difference of two clock reads, in ticks
   // Set by the game: how it is served. Texts are zero terminated.
   char allocator[128];  // module that defines the malloc behind the shim

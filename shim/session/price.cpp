@@ -37,6 +37,42 @@ std::uint32_t per_call_x256(std::uint64_t with, std::uint64_t without) {
   return with > without ? static_cast<std::uint32_t>((with - without) * 256 / kCalls) : 0;
 }
 
+struct StackPrices {
+  std::uint64_t fresh_x256 = 0;
+  std::uint64_t kept_x256 = 0;
+};
+
+// Walks the stack from `depth` calls further in: fresh ones, then ones that repeat.
+[[gnu::noinline]] void price_walks(record::ThreadState& state, unsigned depth, std::uint64_t& fresh,
+                                   std::uint64_t& kept) {
+  if (depth > 0) {
+    price_walks(state, depth - 1, fresh, kept);
+    asm volatile("" : : : "memory");  // no tail call
+    return;
+  }
+  unwind::StackMemo& memo = *state.memo;
+  const std::uintptr_t slot = base::return_slot();
+  const std::uintptr_t rbp = *reinterpret_cast<std::uintptr_t*>(slot - sizeof(void*));
+  const auto walk = [&] { unwind::walk(memo, slot, rbp, record::g_process->stack_depth); };
+  fresh = smallest(state, [&] {
+    memo.forget();
+    walk();
+  });
+  kept = smallest(state, walk);
+}
+
+StackPrices measure_walks(record::ThreadState& state) {
+  constexpr unsigned kDeeper = 32;
+  std::uint64_t fresh[2];
+  std::uint64_t kept[2];
+  price_walks(state, 0, fresh[0], kept[0]);
+  price_walks(state, kDeeper, fresh[1], kept[1]);
+  const auto each = [](const std::uint64_t(&ticks)[2]) {
+    return ticks[1] > ticks[0] ? (ticks[1] - ticks[0]) * 256 / kDeeper : 0;
+  };
+  return {each(fresh), each(kept)};
+}
+
 }  // namespace
 
 void measure_prices(record::ThreadState& state) {
@@ -97,14 +133,25 @@ void measure_prices(record::ThreadState& state) {
       traced_alloc, traced_free);
   record::hitch_thread_state = &state;
   base::signal_fence();
-  state.memo->forget();  // the recorder never saw what the loop wrote
+  std::uint32_t alloc_x256 = per_call_x256(traced_alloc, plain_alloc);
+  if ((state.mode & record::kStacks) != 0) {
+    const std::uint32_t entries = state.memo->count;
+    const StackPrices walks = measure_walks(state);
+    // The loop's own stack was compared at each call: it is priced by its entries, as the game's.
+    const auto compared = static_cast<std::uint32_t>(entries * walks.kept_x256);
+    alloc_x256 = alloc_x256 > compared ? alloc_x256 - compared : 0;
+    header.price_fresh_x256.store(static_cast<std::uint32_t>(walks.fresh_x256),
+                                  std::memory_order_relaxed);
+    header.price_kept_x256.store(static_cast<std::uint32_t>(walks.kept_x256),
+                                 std::memory_order_relaxed);
+  }
+  state.memo->forget();  // the recorder never saw what the loops left there
 
   // Both loops, so that an observer beneath the shim can be told what was not the game.
   header.own_allocs.fetch_add(2 * kRounds * kCalls, std::memory_order_relaxed);
   header.own_frees.fetch_add(2 * kRounds * kCalls, std::memory_order_relaxed);
   header.price_pair_floor.store(static_cast<std::uint32_t>(floor), std::memory_order_relaxed);
-  header.price_alloc_x256.store(per_call_x256(traced_alloc, plain_alloc),
-                                std::memory_order_relaxed);
+  header.price_alloc_x256.store(alloc_x256, std::memory_order_relaxed);
   header.price_free_x256.store(per_call_x256(traced_free, plain_free), std::memory_order_relaxed);
   header.price_clock_x256.store(static_cast<std::uint32_t>(clock * 256 / kCalls),
                                 std::memory_order_release);

@@ -551,6 +551,7 @@ Rule reduce(const Row& row, bool signal_frame, std::uintptr_t pc) {
   if (!to_words(cfa.value, kMostCfa, rule.cfa)) return kNoRule;
   if (cfa.kind == Symbol::Kind::kRegister) {
     rule.kind = cfa.reg == kRsp ? RuleKind::kRsp : RuleKind::kRbp;
+    if (rule.kind == RuleKind::kRsp && rule.cfa < 1) return kNoRule;
     if (row.rbp.kind == Where::Kind::kSame) return rule;
     if (row.rbp.kind != Where::Kind::kAtCfa || row.rbp.offset >= 0 ||
         !to_words(-row.rbp.offset, kMostRbp, rule.rbp)) {

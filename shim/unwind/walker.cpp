@@ -17,24 +17,25 @@ HITCH_FAST std::uintptr_t load(std::uintptr_t address) {
   return *reinterpret_cast<const volatile std::uintptr_t*>(address);
 }
 
-// Learns the rule at `pc`. What lies in no module is not remembered: one may be mapped there next.
-HITCH_SLOW std::uint64_t learn(std::uintptr_t pc) {
+// Learns the rule for a return address: the one at the call before it. What lies in no module is
+// not remembered, because one may be mapped there next.
+HITCH_SLOW std::uint64_t learn(std::uintptr_t address) {
   ModuleImage module;
-  if (!find_module(pc, module)) return RuleTable::pack({RuleKind::kUnknown, 0, 0});
-  const Rule rule = rule_at(module, pc);
-  g_rules.insert(pc, rule);
+  if (!find_module(address - 1, module)) return RuleTable::pack({RuleKind::kUnknown, 0, 0});
+  const Rule rule = rule_at(module, address - 1);
+  g_rules.insert(address, rule);
   return RuleTable::pack(rule);
 }
 
-HITCH_FAST std::uint64_t rule_for(std::uintptr_t pc) {
-  const std::uint64_t known = g_rules.find(pc);
-  return HITCH_LIKELY(known != 0) ? known : learn(pc);
+HITCH_FAST std::uint64_t rule_for(std::uintptr_t address) {
+  const std::uint64_t known = g_rules.find(address);
+  return HITCH_LIKELY(RuleTable::kind_of(known) != RuleKind::kNone) ? known : learn(address);
 }
 
 class Walk {
  public:
   Walk(StackMemo& memo, std::uintptr_t slot, std::uintptr_t rbp, unsigned depth)
-      : memo_(memo), slot_(slot), rbp_(rbp), depth_(depth) {
+      : memo_(memo), slot_(slot), first_slot_(slot), rbp_(rbp), depth_(depth) {
     limit_ = memo.bounds.limit(slot, foreign_);
     if (memo.reusable != 0) candidate_ = static_cast<int>(memo.count) - 1;
   }
@@ -42,6 +43,7 @@ class Walk {
   void run() {
     address_ = load(slot_);
     for (;;) {
+      if (!exact_) run_plain();
       if (candidate_ >= 0 && meets_memo()) return splice();
       if (fresh_ == depth_) return finish(format::kStackCut);
       fresh_slot_[fresh_] = slot_;
@@ -52,6 +54,39 @@ class Walk {
   }
 
  private:
+  // The usual rule, in registers alone: from entry to entry by constants, until the memo's next
+  // entry or anything else that takes thought. Leaves that entry to run().
+  HITCH_FAST void run_plain() {
+    const std::uintptr_t stop = candidate_ >= 0 ? memo_.slot[candidate_] : ~std::uintptr_t{0};
+    const std::uintptr_t limit = limit_;
+    const unsigned depth = depth_;
+    std::uintptr_t slot = slot_;
+    std::uintptr_t address = address_;
+    std::uintptr_t rbp_slot = rbp_slot_;
+    unsigned rbp_set = rbp_set_;
+    unsigned fresh = fresh_;
+    while (slot < stop && fresh < depth) {
+      const std::uint64_t rule = g_rules.find(address);
+      const std::uintptr_t cfa = slot + 8 + static_cast<std::uintptr_t>(RuleTable::cfa_of(rule));
+      if (RuleTable::kind_of(rule) != RuleKind::kRsp || cfa > limit) break;
+      const std::uintptr_t next = load(cfa - 8);
+      if (HITCH_UNLIKELY(next == 0)) break;
+      fresh_slot_[fresh] = slot;
+      fresh_address_[fresh] = address;
+      const auto saved = static_cast<std::uintptr_t>(RuleTable::rbp_of(rule));
+      rbp_slot = saved != 0 ? cfa - saved : rbp_slot;
+      rbp_set = saved != 0 ? fresh : rbp_set;
+      ++fresh;
+      slot = cfa - 8;
+      address = next;
+    }
+    slot_ = slot;
+    address_ = address;
+    rbp_slot_ = rbp_slot;
+    rbp_set_ = static_cast<std::uint16_t>(rbp_set);
+    fresh_ = fresh;
+  }
+
   // True when the current entry is one of the memo's from which everything outwards still holds.
   HITCH_FAST bool meets_memo() {
     while (candidate_ >= 0 && memo_.slot[candidate_] < slot_) --candidate_;
@@ -112,6 +147,7 @@ class Walk {
 
   // Reads rbp for a rule that needs it, and remembers having read it.
   bool take_rbp(std::uintptr_t& value) {
+    if (rbp_slot_ != 0 && !may_read(rbp_slot_, first_slot_)) return false;
     value = current_rbp();
     return note_word({rbp_slot_, value, step_index(), rbp_set_, true});
   }
@@ -125,7 +161,7 @@ class Walk {
 
   // One entry outwards. False: the walk is over, and finish() was called.
   HITCH_FAST bool step() {
-    const std::uint64_t rule = rule_for(exact_ ? address_ : address_ - 1);
+    const std::uint64_t rule = rule_for(exact_ ? address_ + 1 : address_);
     exact_ = false;
     const std::uintptr_t sp = slot_ + 8;
     std::uintptr_t cfa = 0;
@@ -148,19 +184,24 @@ class Walk {
       case RuleKind::kEnd:
         return finish(0), false;
       default:
-        return finish(format::kStackTruncated), false;
+        return finish(at_process_entry() ? 0 : format::kStackTruncated), false;
     }
     // The CFA lies further out than the stack pointer, or this is no stack.
     if (cfa <= sp || !may_read(cfa - 8, sp)) return finish(format::kStackTruncated), false;
     if (RuleTable::kind_of(rule) != RuleKind::kRbpDeref && RuleTable::rbp_of(rule) != 0) {
       rbp_slot_ = cfa - static_cast<std::uintptr_t>(RuleTable::rbp_of(rule));
       rbp_set_ = step_index();
-      if (!may_read(rbp_slot_, sp)) return finish(format::kStackTruncated), false;
     }
     slot_ = cfa - 8;
     address_ = load(slot_);
     if (address_ == 0) return finish(0), false;
     return true;
+  }
+
+  // Where the kernel started the process there is code without rules, and nothing further out.
+  bool at_process_entry() const {
+    constexpr std::uintptr_t kReach = 64;
+    return !foreign_ && limit_ - slot_ <= kReach;
   }
 
   bool deref(std::uint64_t rule, std::uintptr_t sp, std::uintptr_t& cfa) {
@@ -274,6 +315,7 @@ class Walk {
 
   StackMemo& memo_;
   std::uintptr_t slot_;
+  std::uintptr_t first_slot_;    // below it lies nothing that was saved; of the stack being walked
   std::uintptr_t rbp_;           // valid while rbp_slot_ is 0
   std::uintptr_t rbp_slot_ = 0;  // where the current entry's rbp is saved
   std::uint16_t rbp_set_ = kFromRegister;

@@ -155,6 +155,7 @@ void FrameAggregator::alloc(const Event& event) {
       cell(log, event.thread, start, {event.caller, log.stack(), SiteClass::kAlloc}, event.op);
   ThreadRow& row = at.rows.thread_row(at.thread_row);
   ++row.allocs;
+  row.stack_entries += log.path.size();
   row.bytes += bytes;
   row.alloc_ticks += duration;
   if (duration > row.slowest_ticks) {
@@ -222,6 +223,7 @@ void FrameAggregator::realloc_end(const Event& event) {
       cell(log, event.thread, start, {event.caller, log.stack(), SiteClass::kRealloc}, event.op);
   ThreadRow& row = at.rows.thread_row(at.thread_row);
   ++row.reallocs;
+  row.stack_entries += log.path.size();
   row.bytes += bytes;
   row.realloc_ticks += duration;
   if (duration > row.slowest_ticks) {

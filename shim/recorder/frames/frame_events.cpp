@@ -122,10 +122,13 @@ void FrameAggregator::rare(const Event& event) {
 }
 
 void FrameAggregator::stack(const Event& event) {
-  std::vector<resolve::Stacks::Node>& path = log_of(event.thread).path;
+  ThreadLog& log = log_of(event.thread);
+  std::vector<resolve::Stacks::Node>& path = log.path;
   const auto kept = static_cast<std::size_t>(event.words[1] >> 48 & 0xff);
   const auto fresh = static_cast<std::size_t>(event.words[1] >> 56);
-  if (kept + fresh == 0) timeline_.at(event.key).record.flags |= kStacksShed;
+  OpenFrame& frame = timeline_.at(event.key);
+  if (kept + fresh == 0) frame.record.flags |= kStacksShed;
+  thread_row(log, event.thread, frame.rows).fresh_entries += fresh;
   // Part of the thread's records was lost with a garbled chunk: not known until a whole one comes.
   if (kept > path.size()) return path.clear();
   path.resize(kept);

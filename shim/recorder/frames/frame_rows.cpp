@@ -39,7 +39,9 @@ void FrameRows::write(std::uint64_t frame, const OwnPrices& prices, resolve::Rec
     record.heap_frees = row.heap_frees;
     record.heap_bytes = row.heap_bytes;
     record.own_ticks =
-        ((row.allocs + row.reallocs) * prices.alloc_x256 + row.frees * prices.free_x256) / 256;
+        ((row.allocs + row.reallocs) * prices.alloc_x256 + row.frees * prices.free_x256 +
+         row.fresh_entries * prices.fresh_entry_x256 + row.stack_entries * prices.kept_entry_x256) /
+        256;
     out.put(record);
     ThreadDigest& digest = digests[row.thread];
     digest.own_ticks += record.own_ticks;

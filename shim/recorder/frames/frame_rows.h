@@ -15,6 +15,8 @@ namespace hitch::frames {
 struct OwnPrices {
   std::uint64_t alloc_x256 = 0;
   std::uint64_t free_x256 = 0;
+  std::uint64_t fresh_entry_x256 = 0;  // of a callstack: one that was walked
+  std::uint64_t kept_entry_x256 = 0;   // one that was compared
 };
 
 struct ThreadRow {
@@ -33,6 +35,8 @@ struct ThreadRow {
   std::uint64_t heap_allocs = 0;
   std::uint64_t heap_frees = 0;
   std::uint64_t heap_bytes = 0;
+  std::uint64_t fresh_entries = 0;  // of callstacks
+  std::uint64_t stack_entries = 0;  // in all, over all allocations
 };
 
 struct SiteRow {

@@ -195,7 +195,9 @@ void Session::update_prices() {
   const std::uint64_t told = header.price_pair_floor.load(std::memory_order_relaxed);
   frames_->set_prices(told != 0 ? told : surroundings_.clock.pair_floor(),
                       {header.price_alloc_x256.load(std::memory_order_relaxed),
-                       header.price_free_x256.load(std::memory_order_relaxed)});
+                       header.price_free_x256.load(std::memory_order_relaxed),
+                       header.price_fresh_x256.load(std::memory_order_relaxed),
+                       header.price_kept_x256.load(std::memory_order_relaxed)});
 }
 
 void Session::put_calibration() {

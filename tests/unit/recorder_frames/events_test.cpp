@@ -9,7 +9,7 @@ using format::Op;
 using support::FakeThread;
 
 TEST_F(Recording, TheClocksPriceIsTakenOffEveryCall) {
-  frames_->set_prices(3, {256 * 10, 256 * 4});
+  frames_->set_prices(3, {256 * 10, 256 * 4, 0, 0});
   FakeThread thread(game_, 1);
   thread.alloc(100, 0x10, 8, 0x400000, 10);
   thread.alloc(200, 0x20, 8, 0x400000, 2);  // shorter than the price: 0, not negative
