@@ -135,7 +135,7 @@ namespace {
 // Runs in the recorder-to-be, on the game's stack and memory (CLONE_VM): raw system calls only, no
 // writes to anything but its own stack.
 [[noreturn]] void become_recorder(const char* recorder, const char* socket_name,
-                                  char* const* environment) {
+                                  const char* const* environment) {
   system_call(SYS_setsid);
   const int null =
       static_cast<int>(system_call(SYS_openat, -100, word("/dev/null"), 2 /* O_RDWR */));
@@ -174,14 +174,15 @@ HITCH_FAST long quiet_vfork() { return system_call(SYS_clone, CLONE_VM | CLONE_V
 
 }  // namespace
 
-long start_recorder(const char* recorder, const char* socket_name) {
+long start_recorder(const char* recorder, const char* socket_name,
+                    const char* const* game_environment) {
   if (system_call(SYS_access, word(recorder), X_OK) != 0) return -ENOENT;
   // The environment without LD_PRELOAD.
   constexpr unsigned kMaxVariables = 1024;
-  char* environment[kMaxVariables];
+  const char* environment[kMaxVariables];
   unsigned count = 0;
-  for (char** variable = environ;
-       variable != nullptr && *variable != nullptr && count + 1 < kMaxVariables; ++variable) {
+  for (const char* const* variable = game_environment;
+       *variable != nullptr && count + 1 < kMaxVariables; ++variable) {
     if (std::strncmp(*variable, "LD_PRELOAD=", 11) != 0) environment[count++] = *variable;
   }
   environment[count] = nullptr;

@@ -17,6 +17,7 @@ Connection connect_recorder(const char* socket_name, const char* exe, bool fork_
 // Starts `recorder` detached from the game: double vfork, session of its own, no signal to the
 // game, hidden from its wait, default dispositions, affinity and scheduling. Returns 0 or a
 // negative errno.
-long start_recorder(const char* recorder, const char* socket_name);
+long start_recorder(const char* recorder, const char* socket_name,
+                    const char* const* game_environment);
 
 }  // namespace hitch::session

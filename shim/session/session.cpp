@@ -130,7 +130,7 @@ void join(char* out, std::size_t capacity, const char* directory, std::size_t di
 // Starts the recorder that lies beside the library, or where an installation puts it.
 long start_bare_recorder(const char* socket_name) {
   if (const char* named = config::find_variable(environment(), "HITCH_RECORDER")) {
-    return start_recorder(named, socket_name);
+    return start_recorder(named, socket_name, environment());
   }
   const link_map* own = libc::own_module();
   if (own == nullptr || own->l_name == nullptr) return -ENOENT;
@@ -142,7 +142,7 @@ long start_bare_recorder(const char* socket_name) {
   for (const char* place : kPlaces) {
     char path[1024];
     join(path, sizeof path, own->l_name, directory_bytes, place);
-    status = start_recorder(path, socket_name);
+    status = start_recorder(path, socket_name, environment());
     if (status != -ENOENT) break;
   }
   return status;

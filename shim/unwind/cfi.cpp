@@ -572,6 +572,12 @@ Rule reduce(const Row& row, bool signal_frame, std::uintptr_t pc) {
 
 }  // namespace
 
+bool starts_function(const ModuleImage& module, std::uintptr_t pc) {
+  const std::uintptr_t address = find_fde(module, pc);
+  Fde fde;
+  return address != 0 && read_fde(module, address, fde) && fde.start == pc;
+}
+
 Rule rule_at(const ModuleImage& module, std::uintptr_t pc) {
   const std::uintptr_t address = find_fde(module, pc);
   Fde fde;

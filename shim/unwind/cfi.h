@@ -18,4 +18,7 @@ struct ModuleImage {
 // looked up. kUnknown when the module says nothing about it.
 Rule rule_at(const ModuleImage& module, std::uintptr_t pc);
 
+// True when a function with rules begins exactly at `pc`.
+bool starts_function(const ModuleImage& module, std::uintptr_t pc);
+
 }  // namespace hitch::unwind

@@ -118,7 +118,7 @@ Check verify(const StackMemo& memo, std::uintptr_t slot) {
     result = compare(memo, reference);
   // libunwind's fast path guesses where it has no rule; its slow one is the judge.
   if (result != Check::kSame && slow_reference(slot, reference)) result = compare(memo, reference);
-  if (result == Check::kDifferent) say_difference(memo, reference);
+  if (result != Check::kSame) say_difference(memo, reference);
   return result;
 }
 

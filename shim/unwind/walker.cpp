@@ -22,7 +22,10 @@ HITCH_FAST std::uintptr_t load(std::uintptr_t address) {
 HITCH_SLOW std::uint64_t learn(std::uintptr_t address) {
   ModuleImage module;
   if (!find_module(address - 1, module)) return RuleTable::pack({RuleKind::kUnknown, 0, 0});
-  const Rule rule = rule_at(module, address - 1);
+  Rule rule = rule_at(module, address - 1);
+  // No call lies before it: a stack made by hand begins here, as makecontext's do.
+  if (rule.kind == RuleKind::kUnknown && starts_function(module, address))
+    rule = {RuleKind::kEnd, 0, 0};
   g_rules.insert(address, rule);
   return RuleTable::pack(rule);
 }
@@ -46,8 +49,8 @@ class Walk {
       if (!exact_) run_plain();
       if (candidate_ >= 0 && meets_memo()) return splice();
       if (fresh_ == depth_) return finish(format::kStackCut);
-      fresh_slot_[fresh_] = slot_;
-      fresh_address_[fresh_] = address_;
+      memo_.fresh_slot[fresh_] = slot_;
+      memo_.fresh_address[fresh_] = address_;
       ++fresh_;
       if (!step()) return;
     }
@@ -71,8 +74,8 @@ class Walk {
       if (RuleTable::kind_of(rule) != RuleKind::kRsp || cfa > limit) break;
       const std::uintptr_t next = load(cfa - 8);
       if (HITCH_UNLIKELY(next == 0)) break;
-      fresh_slot_[fresh] = slot;
-      fresh_address_[fresh] = address;
+      memo_.fresh_slot[fresh] = slot;
+      memo_.fresh_address[fresh] = address;
       const auto saved = static_cast<std::uintptr_t>(RuleTable::rbp_of(rule));
       rbp_slot = saved != 0 ? cfa - saved : rbp_slot;
       rbp_set = saved != 0 ? fresh : rbp_set;
@@ -153,7 +156,7 @@ class Walk {
   }
   bool note_word(const StackMemo::Word& word) {
     if (fresh_words_ == kMostWords) return false;
-    fresh_word_[fresh_words_++] = word;
+    memo_.fresh_word[fresh_words_++] = word;
     return true;
   }
   // Fresh entries are numbered from the innermost until the walk is over.
@@ -186,8 +189,9 @@ class Walk {
       default:
         return finish(at_process_entry() ? 0 : format::kStackTruncated), false;
     }
-    // The CFA lies further out than the stack pointer, or this is no stack.
-    if (cfa <= sp || !may_read(cfa - 8, sp)) return finish(format::kStackTruncated), false;
+    // Usually further out on the same stack; a switch of stacks leads anywhere.
+    if ((cfa <= sp || !may_read(cfa - 8, sp)) && !change_stack(cfa))
+      return finish(format::kStackTruncated), false;
     if (RuleTable::kind_of(rule) != RuleKind::kRbpDeref && RuleTable::rbp_of(rule) != 0) {
       rbp_slot_ = cfa - static_cast<std::uintptr_t>(RuleTable::rbp_of(rule));
       rbp_set_ = step_index();
@@ -202,6 +206,17 @@ class Walk {
   bool at_process_entry() const {
     constexpr std::uintptr_t kReach = 64;
     return !foreign_ && limit_ - slot_ <= kReach;
+  }
+
+  // Code that switches stacks may say in its rules how to come back. What lies there is walked, but
+  // not kept for the next time.
+  bool change_stack(std::uintptr_t cfa) {
+    if ((cfa & 7) != 0 || !is_readable(cfa - 8)) return false;
+    candidate_ = -1;
+    changed_stack_ = true;
+    first_slot_ = (cfa - 8) & ~std::uintptr_t{4095};  // what is known to be readable
+    limit_ = memo_.bounds.limit(cfa - 8, foreign_);
+    return true;
   }
 
   bool deref(std::uint64_t rule, std::uintptr_t sp, std::uintptr_t& cfa) {
@@ -225,7 +240,7 @@ class Walk {
     address_ = load(sp + kSignalRip);
     rbp_slot_ = sp + kSignalRbp;
     rbp_set_ = step_index();
-    signal_ = exact_ = true;
+    changed_stack_ = exact_ = true;
     candidate_ = -1;
     if ((interrupted & 7) != 0) return false;
     // A handler on its own stack leads back to another one: its limits are not known yet.
@@ -233,8 +248,7 @@ class Walk {
       rbp_ = load(rbp_slot_);
       rbp_slot_ = 0;
       rbp_set_ = kFromRegister;
-      if (!is_readable(interrupted)) return false;
-      limit_ = memo_.bounds.limit(interrupted, foreign_);
+      if (!change_stack(interrupted + 8)) return false;
     }
     // An entry's return address lies below the stack pointer after the return; here the pc lies
     // elsewhere, but what follows only needs the stack pointer.
@@ -271,8 +285,8 @@ class Walk {
   void append(unsigned kept) {
     const unsigned count = kept + fresh_;
     for (unsigned i = 0; i < fresh_; ++i) {
-      memo_.slot[count - 1 - i] = fresh_slot_[i];
-      memo_.address[count - 1 - i] = fresh_address_[i];
+      memo_.slot[count - 1 - i] = memo_.fresh_slot[i];
+      memo_.address[count - 1 - i] = memo_.fresh_address[i];
     }
     memo_.count = count;
     if (memo_.words + fresh_words_ > kMostWords) {
@@ -281,7 +295,7 @@ class Walk {
     }
     for (unsigned i = fresh_words_; i-- > 0;) {
       StackMemo::Word& word = memo_.word[memo_.words++];
-      word = fresh_word_[i];
+      word = memo_.fresh_word[i];
       word.step = static_cast<std::uint16_t>(count - 1 - word.step);
       if (word.set != kFromRegister) word.set = static_cast<std::uint16_t>(count - 1 - word.set);
     }
@@ -289,8 +303,8 @@ class Walk {
 
   void copy_rest() {
     for (int i = candidate_; fresh_ < depth_; --i) {
-      fresh_slot_[fresh_] = memo_.slot[i];
-      fresh_address_[fresh_] = memo_.address[i];
+      memo_.fresh_slot[fresh_] = memo_.slot[i];
+      memo_.fresh_address[fresh_] = memo_.address[i];
       ++fresh_;
     }
     finish(format::kStackCut);
@@ -299,17 +313,17 @@ class Walk {
   // The walk ended without meeting the memo. `marker`: 0, or why the stack is not whole.
   void finish(std::uintptr_t marker) {
     if (marker != 0) {
-      fresh_slot_[fresh_] = ~std::uintptr_t{0};
-      fresh_address_[fresh_] = marker;
+      memo_.fresh_slot[fresh_] = ~std::uintptr_t{0};
+      memo_.fresh_address[fresh_] = marker;
       ++fresh_;
     }
     // What the recorder has may still be the same from the outside in.
     unsigned same = 0;
     const unsigned most = memo_.recorded < fresh_ ? memo_.recorded : fresh_;
-    while (same < most && memo_.address[same] == fresh_address_[fresh_ - 1 - same]) ++same;
+    while (same < most && memo_.address[same] == memo_.fresh_address[fresh_ - 1 - same]) ++same;
     memo_.recorded = same;
     memo_.words = 0;
-    memo_.reusable = marker == 0 && !signal_ ? 1 : 0;
+    memo_.reusable = marker == 0 && !changed_stack_ ? 1 : 0;
     append(0);
   }
 
@@ -323,16 +337,13 @@ class Walk {
   std::uintptr_t limit_ = 0;
   std::uintptr_t address_ = 0;
   bool foreign_ = false;
-  bool exact_ = false;  // address_ is no return address but where a signal struck
-  bool signal_ = false;
+  bool exact_ = false;          // address_ is no return address but where a signal struck
+  bool changed_stack_ = false;  // by a signal or by hand: nothing further out is kept
   bool verified_ = false;
   int candidate_ = -1;  // the memo's innermost entry that may still be met
   int holds_until_ = -1;
   unsigned fresh_ = 0;
   unsigned fresh_words_ = 0;
-  std::uintptr_t fresh_slot_[kMostEntries];
-  std::uintptr_t fresh_address_[kMostEntries];
-  StackMemo::Word fresh_word_[kMostWords];
 };
 
 }  // namespace

@@ -18,7 +18,7 @@
 namespace hitch::unwind {
 
 constexpr unsigned kMostEntries = format::kMaxStackEntries;  // with a marker, if any
-constexpr unsigned kMostWords = 56;
+constexpr unsigned kMostWords = 128;  // code with frame pointers reads one for each entry
 constexpr std::uint16_t kFromRegister = 0xffff;
 
 // One thread's last walk, outermost entry first. Plain memory that starts zeroed.
@@ -43,6 +43,10 @@ struct StackMemo {
   std::uintptr_t slot[kMostEntries];     // where the return address lies
   std::uintptr_t address[kMostEntries];  // the return address
   Word word[kMostWords];
+  // Of the walk that is going on, innermost first: here, because a thread's stack may be small.
+  std::uintptr_t fresh_slot[kMostEntries];
+  std::uintptr_t fresh_address[kMostEntries];
+  Word fresh_word[kMostWords];
 
   // After a thread's start, a hook left half done, or a loss.
   void forget() { count = words = reusable = recorded = 0; }
