@@ -77,6 +77,11 @@ void load_sites(Report& report, load::TraceReader& reader, std::size_t top) {
 Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth depth) {
   Report report;
   report.trace = model::load_trace(reader);
+  fill_report(report, reader, choice, depth);
+  return report;
+}
+
+void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice, Depth depth) {
   const model::Trace& trace = report.trace;
   report.rules = recorded_rules(trace);
   report.rules.budget_ms = choice.budget_ms;
@@ -94,7 +99,6 @@ Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth d
   fill_latencies(report);
   if (!trace.frames.empty()) report.end_ns = trace.clock.ns(trace.frames.back().end);
   load_sites(report, reader, depth.top);
-  return report;
 }
 
 }  // namespace hitch::analyse

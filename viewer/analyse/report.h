@@ -54,5 +54,7 @@ struct RuleChoice {
   std::optional<double> hitch_mad;
 };
 Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth depth);
+// The same for a report whose trace was loaded, and perhaps grouped, already.
+void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice, Depth depth);
 
 }  // namespace hitch::analyse

@@ -58,6 +58,7 @@ struct Parsed {
   DumpOptions dump;
   RecoverOptions recover;
   std::string colour = "auto";
+  std::string group = "entry";
   std::string wrong_value;  // sentence about the first value that cannot be
 };
 
@@ -103,6 +104,21 @@ std::string not_negative(const std::string& text) {
   return *end == '\0' && value >= 0 ? "" : "'" + text + "' is not a number from 0 on";
 }
 
+struct GroupWord {
+  const char* word;
+  Grouping grouping;
+};
+constexpr GroupWord kGroups[] = {{"entry", Grouping::kEntry},   {"function", Grouping::kFunction},
+                                 {"file", Grouping::kFile},     {"module", Grouping::kModule},
+                                 {"caller", Grouping::kCaller}, {"stack", Grouping::kStack}};
+
+std::string group_word(const std::string& text) {
+  for (const GroupWord& group : kGroups) {
+    if (text == group.word) return "";
+  }
+  return "'" + text + "' is none of entry, function, file, module, caller and stack";
+}
+
 std::string colour_word(const std::string& text) {
   const bool known = text == "auto" || text == "always" || text == "never";
   return known ? "" : "'" + text + "' is neither auto, always nor never";
@@ -143,6 +159,18 @@ void add_report(CLI::App& app, Parsed& parsed) {
       ->add_option("--symbols", options.symbols,
                    "file or folder with symbols, chosen by build-id; may be repeated")
       ->type_name("PATH")
+      ->allow_extra_args(false);
+  report
+      ->add_option("--group", parsed.group,
+                   "entry|function|file|module|caller|stack: what call sites are shown by; the "
+                   "first five look through operator new, containers and the like (default: entry)")
+      ->type_name("WHAT")
+      ->check(group_word);
+  report
+      ->add_option("--skip", options.skip,
+                   "functions to look through too: shell wildcards for NAME or MODULE!NAME; may be "
+                   "repeated")
+      ->type_name("PATTERN")
       ->allow_extra_args(false);
   report->add_flag("--debuginfod", options.debuginfod,
                    "ask the servers in DEBUGINFOD_URLS for debug information");
@@ -343,6 +371,9 @@ class CommandLine {
   int report() {
     if (parsed_.colour == "always") parsed_.report.colour = Colour::kAlways;
     if (parsed_.colour == "never") parsed_.report.colour = Colour::kNever;
+    for (const GroupWord& group : kGroups) {
+      if (parsed_.group == group.word) parsed_.report.group = group.grouping;
+    }
     return report_command(parsed_.report, out_, errors_);
   }
 

@@ -96,9 +96,12 @@ _hitchtrace() {
           compopt -o filenames 2>/dev/null
           mapfile -t COMPREPLY < <(compgen -f -- "$current")
           return ;;
-        --budget|--hitch-ms|--hitch-mad|--top|--width) return ;;
+        --group)
+          mapfile -t COMPREPLY < <(compgen -W 'entry function file module caller stack' -- "$current")
+          return ;;
+        --budget|--hitch-ms|--hitch-mad|--top|--skip|--width) return ;;
       esac
-      flags='--json --summary --budget --hitch-ms --hitch-mad --top --symbols --debuginfod --color --width --help' ;;
+      flags='--json --summary --budget --hitch-ms --hitch-mad --top --group --skip --symbols --debuginfod --color --width --help' ;;
     dump) flags='--json --help' ;;
     recover)
       case $previous in

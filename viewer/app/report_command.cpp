@@ -11,6 +11,8 @@
 #include "viewer/analyse/report.h"
 #include "viewer/app/site_namer.h"
 #include "viewer/load/trace_reader.h"
+#include "viewer/model/site_groups.h"
+#include "viewer/model/trace_loader.h"
 #include "viewer/render/json_report.h"
 #include "viewer/render/summary.h"
 #include "viewer/render/text_report.h"
@@ -73,9 +75,12 @@ int report_command(const ReportOptions& options, std::ostream& out, std::ostream
   if (!source) return fail(source.error());
   auto reader = load::TraceReader::open(*source);
   if (!reader) return fail(reader.error());
-  const analyse::Report report = analyse::build_report(
-      *reader, {options.budget_ms, options.hitch_ms, options.hitch_mad}, {options.top});
+  analyse::Report report;
+  report.trace = model::load_trace(*reader);
   SiteNamer namer(report.trace, options.symbols, options.debuginfod);
+  model::group_sites(report.trace, namer.grouping(options.group, options.skip));
+  analyse::fill_report(report, *reader, {options.budget_ms, options.hitch_ms, options.hitch_mad},
+                       {options.top});
   render::SiteNames names(report.trace, namer.function());
   if (options.json) {
     render::json_report(report, options.trace, options.top, names, out);

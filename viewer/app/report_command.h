@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "viewer/app/site_namer.h"
+
 namespace hitch::app {
 
 enum class Colour { kAuto, kAlways, kNever };
@@ -19,7 +21,9 @@ struct ReportOptions {
   // Unset: what the recording was made with, else 1.5 and 6.
   std::optional<double> hitch_ms;
   std::optional<double> hitch_mad;
-  unsigned top = 10;  // hitches and call sites shown; 0: all
+  Grouping group = Grouping::kEntry;  // what call sites are shown by
+  std::vector<std::string> skip;      // functions to look through, see Plumbing
+  unsigned top = 10;                  // hitches and call sites shown; 0: all
   Colour colour = Colour::kAuto;
   unsigned width = 0;                // columns; 0: the terminal's, else 80
   std::vector<std::string> symbols;  // files or folders with symbols, chosen by build-id

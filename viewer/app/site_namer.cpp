@@ -1,7 +1,9 @@
 #include "viewer/app/site_namer.h"
 
-#include <map>
+#include <unordered_map>
+#include <utility>
 
+#include "viewer/app/plumbing.h"
 #include "viewer/symbolise/symboliser.h"
 
 namespace hitch::app {
@@ -25,17 +27,6 @@ struct SiteNamer::Impl {
       : trace(the_trace), symboliser({symbols, debuginfod}) {
     for (const model::Module& module : trace.modules)
       modules.push_back(symboliser.add_module(module));
-    for (std::size_t i = 0; i < trace.outliers.size(); ++i) {
-      const model::Outlier& outlier = trace.outliers[i];
-      if (outlier.stack && outlier.site)
-        stack_of_site.try_emplace(outlier.site->index(), *outlier.stack);
-    }
-    for (std::size_t i = 0; i < trace.sites.size(); ++i) {
-      const auto found = stack_of_site.find(i);
-      if (found != stack_of_site.end()) {
-        stack_of_address.try_emplace(trace.sites[i].address, found->second);
-      }
-    }
   }
 
   Symbol look_up(std::optional<model::ModuleId> module, std::uint64_t address) {
@@ -44,17 +35,56 @@ struct SiteNamer::Impl {
                                      address);
   }
 
-  // The closest caller that has a name, from a callstack that began at this address.
+  // The closest caller that has a name, from a callstack that holds this address.
   std::string via(std::uint64_t address) {
+    if (stack_of_address.empty()) {
+      for (const model::Stack& stack : trace.stacks) {
+        for (std::size_t i = 0; i < stack.addresses.size(); ++i)
+          stack_of_address.try_emplace(stack.addresses[i], std::pair(&stack, i));
+      }
+    }
     const auto found = stack_of_address.find(address);
     if (found == stack_of_address.end()) return "";
-    const model::Stack& stack = trace.stacks[found->second.index()];
-    for (std::size_t i = 0; i < stack.addresses.size(); ++i) {
-      if (stack.addresses[i] == address) continue;
-      const Symbol symbol = look_up(stack.modules[i], stack.addresses[i]);
+    const auto& [stack, position] = found->second;
+    for (std::size_t i = position + 1; i < stack->addresses.size(); ++i) {
+      const Symbol symbol = look_up(stack->modules[i], stack->addresses[i]);
       if (symbol.quality >= Quality::kSymbol) return "via " + symbol.function;
     }
     return "";
+  }
+
+  // The entry of the site's callstack that it is known by.
+  model::SiteKey key_entry(const model::Site& site, const Plumbing& plumbing) {
+    model::SiteKey key{"", site.address, site.module};
+    if (!site.stack) return key;
+    const model::Stack& stack = trace.stacks[site.stack->index()];
+    for (std::size_t i = 0; i < stack.addresses.size(); ++i) {
+      key.address = stack.addresses[i];
+      key.module = stack.modules[i];
+      const auto [place, fresh] = is_plumbing.try_emplace(key.address, false);
+      if (fresh) place->second = plumbing.holds(look_up(key.module, key.address));
+      if (!place->second) return key;
+    }
+    // All of it: the innermost entry says most.
+    return {"", site.address, site.module};
+  }
+
+  model::SiteKey key(const model::Site& site, Grouping grouping, const Plumbing& plumbing) {
+    if (grouping == Grouping::kCaller || grouping == Grouping::kStack) {
+      model::SiteKey key{std::to_string(site.address), site.address, site.module};
+      if (grouping == Grouping::kStack && site.stack)
+        key.group = "stack " + std::to_string(site.stack->index());
+      return key;
+    }
+    model::SiteKey key = key_entry(site, plumbing);
+    key.group = std::to_string(key.address);
+    if (grouping == Grouping::kEntry || key.address == 0) return key;
+    const Symbol symbol = look_up(key.module, key.address);
+    if (grouping == Grouping::kFunction) key.group = symbol.module + "!" + symbol.function;
+    if (grouping == Grouping::kFile)
+      key.group = symbol.file.empty() ? symbol.module : symbol.module + "!" + symbol.file;
+    if (grouping == Grouping::kModule) key.group = symbol.module;
+    return key;
   }
 
   render::Name name(std::optional<model::ModuleId> module, std::uint64_t address) {
@@ -71,8 +101,8 @@ struct SiteNamer::Impl {
   const model::Trace& trace;
   Symboliser symboliser;
   std::vector<Symboliser::Module> modules;
-  std::map<std::size_t, model::StackId> stack_of_site;
-  std::map<std::uint64_t, model::StackId> stack_of_address;
+  std::unordered_map<std::uint64_t, std::pair<const model::Stack*, std::size_t>> stack_of_address;
+  std::unordered_map<std::uint64_t, bool> is_plumbing;
 };
 
 SiteNamer::SiteNamer(const model::Trace& trace, const std::vector<std::string>& symbols,
@@ -84,6 +114,12 @@ SiteNamer::~SiteNamer() = default;
 render::Namer SiteNamer::function() {
   return [impl = impl_.get()](std::optional<model::ModuleId> module, std::uint64_t address) {
     return impl->name(module, address);
+  };
+}
+
+model::SiteKeyOf SiteNamer::grouping(Grouping grouping, const std::vector<std::string>& skip) {
+  return [impl = impl_.get(), grouping, plumbing = Plumbing(skip)](const model::Site& site) {
+    return impl->key(site, grouping, plumbing);
   };
 }
 

@@ -5,10 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "viewer/model/site_groups.h"
 #include "viewer/model/trace.h"
 #include "viewer/render/site_names.h"
 
 namespace hitch::app {
+
+// kEntry: the first stack entry that is not plumbing; kFunction, kFile, kModule: that entry's;
+// kCaller: the return address of the allocator's entry point; kStack: each callstack by itself.
+enum class Grouping : std::uint8_t { kEntry, kFunction, kFile, kModule, kCaller, kStack };
 
 class SiteNamer {
  public:
@@ -19,6 +24,8 @@ class SiteNamer {
   SiteNamer& operator=(const SiteNamer&) = delete;
 
   render::Namer function();
+  // What call sites are grouped by. `skip`: see Plumbing. Valid while the namer is.
+  model::SiteKeyOf grouping(Grouping grouping, const std::vector<std::string>& skip);
   // What the user should know about symbols; grows with look-ups.
   std::vector<std::string> notes() const;
 

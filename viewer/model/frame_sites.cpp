@@ -64,10 +64,12 @@ FrameSites load_frame_sites(load::TraceReader& reader, const Trace& trace,
         using Record = std::decay_t<decltype(record)>;
         if constexpr (std::is_same_v<Record, format::trace::FrameSite>) {
           const std::optional<FrameId> frame = trace.find_frame(record.frame);
-          if (!frame || !wanted[frame->index()] || record.site >= trace.sites.size()) return;
+          const std::vector<SiteId>& groups = trace.group_of_site;
+          const std::size_t sites = groups.empty() ? trace.sites.size() : groups.size();
+          if (!frame || !wanted[frame->index()] || record.site >= sites) return;
           FrameSite row;
           row.frame = *frame;
-          row.site = SiteId(record.site);
+          row.site = groups.empty() ? SiteId(record.site) : groups[record.site];
           row.allocs = record.allocs;
           row.frees = record.frees;
           row.reallocs = record.reallocs;

@@ -82,11 +82,12 @@ struct Site {
   std::optional<ModuleId> module;
   std::uint8_t op = 0;
   std::optional<StackId> stack;  // the whole callstack; none: told apart by the address alone
+  std::uint64_t stacks = 0;      // of a group (site_groups.h): how many members with one
 };
 
 // Sums of one call site over the whole run.
 struct SiteTotals {
-  std::uint64_t frames = 0;  // in which it was called
+  std::uint64_t frames = 0;  // in which it was called; of a group: in at least so many
   std::uint64_t allocs = 0;
   std::uint64_t frees = 0;
   std::uint64_t reallocs = 0;
@@ -104,6 +105,14 @@ struct Stack {
 };
 constexpr std::uint64_t kStackCut = 2;        // deeper entries were not kept
 constexpr std::uint64_t kStackTruncated = 4;  // no unwind information led further out
+
+// How many calls have a callstack, and how many of those are not whole.
+struct StackQuality {
+  std::uint64_t calls = 0;
+  std::uint64_t truncated_calls = 0;
+  std::uint64_t cut_calls = 0;
+  std::map<ModuleId, std::uint64_t> truncated_in;  // by the module of the last entry
+};
 
 struct Outlier {
   std::uint64_t begin = 0;
@@ -147,6 +156,8 @@ struct Trace {
   std::vector<Thread> threads;
   std::vector<Site> sites;
   std::vector<SiteTotals> site_totals;  // one for each site
+  std::vector<SiteId> group_of_site;    // by the file's site; empty: sites are not grouped
+  StackQuality stack_quality;           // known once sites are grouped
   std::vector<Stack> stacks;
   std::vector<Frame> frames;                    // in order of their numbers
   std::vector<FrameThread> frame_threads;       // by frame, then thread; each pair once

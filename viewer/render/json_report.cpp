@@ -45,6 +45,18 @@ Json site_json(const Report& report, model::SiteId id, SiteNames& names) {
           {"address", address.data()}, {"op", op_name(report.trace.sites[id.index()].op)}};
 }
 
+// Innermost entry first.
+Json stack_json(const Report& report, const std::optional<model::StackId>& id, SiteNames& names) {
+  Json list = Json::array();
+  if (!id) return list;
+  const model::Stack& stack = report.trace.stacks[id->index()];
+  for (std::size_t i = 0; i < stack.addresses.size(); ++i) {
+    const Name& name = names.entry(stack.modules[i], stack.addresses[i]);
+    list.push_back({{"function", name.function}, {"module", name.module}, {"place", name.place}});
+  }
+  return list;
+}
+
 Json slowest_call(const Report& report, const Hitch& hitch, SiteNames& names) {
   if (!hitch.slowest_outlier) return nullptr;
   const model::Outlier& outlier = report.trace.outliers[*hitch.slowest_outlier];
@@ -212,6 +224,8 @@ Json call_sites_json(const Report& report, std::size_t top, SiteNames& names) {
     json["ms"] = ms(report.trace.clock.ns(sum.ticks));
     json["slowest_ms"] = ms(report.trace.clock.ns(sum.slowest_ticks));
     json["frames"] = sum.frames;
+    json["stacks"] = report.trace.sites[id.index()].stacks;
+    json["stack"] = stack_json(report, report.trace.sites[id.index()].stack, names);
     list.push_back(std::move(json));
   }
   return {{"count", sites.ranked.size()},

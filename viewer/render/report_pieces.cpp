@@ -245,4 +245,39 @@ std::string site_row(const Page& page, const Report& report, model::SiteId site,
   return text + fit(function, room);
 }
 
+std::string callers_row(const Page& page, const Report& report, model::SiteId site,
+                        SiteNames& names) {
+  const model::Site& what = report.trace.sites[site.index()];
+  std::string head = "             < ";
+  std::string tail;
+  if (what.stacks > 1) tail = "  (" + plural(what.stacks, "stack", "stacks") + ")";
+  const std::size_t used = columns_of(head) + columns_of(tail);
+  const std::string callers = names.callers(site, page.width() > used ? page.width() - used : 0);
+  return callers.empty() ? "" : page.paint(Ink::kDim, head + callers + tail);
+}
+
+std::string stack_quality_text(const Report& report) {
+  const model::StackQuality& quality = report.trace.stack_quality;
+  if (quality.calls == 0) return "";
+  const auto share = [&](std::uint64_t calls) {
+    return percent_text(static_cast<double>(calls) / static_cast<double>(quality.calls));
+  };
+  std::string text;
+  if (quality.truncated_calls > 0) {
+    text = share(quality.truncated_calls) +
+           " of the allocations have a callstack that ends early, for want of unwind information";
+    const auto most =
+        std::max_element(quality.truncated_in.begin(), quality.truncated_in.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != quality.truncated_in.end() && most->first.index() < report.trace.modules.size())
+      text += ", mostly in " + file_name(report.trace.modules[most->first.index()].path);
+    text += ".";
+  }
+  if (quality.cut_calls > 0) {
+    text += (text.empty() ? "" : " ") + share(quality.cut_calls) +
+            " of the allocations have a callstack deeper than was kept (--stack-depth).";
+  }
+  return text;
+}
+
 }  // namespace hitch::render

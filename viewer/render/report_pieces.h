@@ -18,6 +18,12 @@ std::string recording_cost(const analyse::Report& report);
 std::string losses_text(const analyse::Report& report);  // empty when nothing was lost
 std::string site_row(const Page& page, const analyse::Report& report, model::SiteId site,
                      SiteNames& names);
+// Under a site's row: who called it, in the heaviest of its callstacks. Empty when that is not
+// known.
+std::string callers_row(const Page& page, const analyse::Report& report, model::SiteId site,
+                        SiteNames& names);
+// Which share of callstacks is not whole, and where they end; empty when all are.
+std::string stack_quality_text(const analyse::Report& report);
 std::string site_table_head(const Page& page, const analyse::Report& report);
 
 // A label and right-aligned cells.

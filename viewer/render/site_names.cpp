@@ -62,6 +62,25 @@ std::string SiteNames::stack(model::StackId id, std::size_t depth) {
   return text;
 }
 
+std::string SiteNames::callers(model::SiteId id, std::size_t room) {
+  const model::Site& site = trace_.sites[id.index()];
+  if (!site.stack) return "";
+  const model::Stack& stack = trace_.stacks[site.stack->index()];
+  std::size_t at = 0;
+  while (at < stack.addresses.size() && stack.addresses[at] != site.address) ++at;
+  std::string text;
+  for (++at; at < stack.addresses.size(); ++at) {
+    const std::string& function = entry(stack.modules[at], stack.addresses[at]).function;
+    const std::string next = (text.empty() ? "" : " < ") + function;
+    if (columns_of(text) + columns_of(next) > room) {
+      if (text.empty()) text = fit(function, room);
+      break;
+    }
+    text += next;
+  }
+  return text;
+}
+
 std::string SiteNames::thread(model::ThreadId id) const {
   if (id.index() >= trace_.threads.size()) return "a thread without a name";
   const model::Thread& thread = trace_.threads[id.index()];

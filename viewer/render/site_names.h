@@ -32,6 +32,9 @@ class SiteNames {
   const Name& entry(std::optional<model::ModuleId> module, std::uint64_t address);
   // "Scene::grow < Scene::update < main": at most `depth` entries of a callstack, innermost first.
   std::string stack(model::StackId id, std::size_t depth);
+  // The callers of a site's function, "Scene::update < Game::run < main": from the entry the site
+  // is known by outwards, as many as `room` columns hold. Empty without a callstack.
+  std::string callers(model::SiteId id, std::size_t room);
   std::string thread(model::ThreadId id) const;
 
  private:

@@ -117,6 +117,8 @@ void write_sites(Page& page, const Report& report, std::size_t top, SiteNames& n
   const std::size_t shown = at_most(sites.ranked.size(), top);
   for (std::size_t i = 0; i < shown; ++i) {
     page.line(site_row(page, report, sites.ranked[i], names));
+    const std::string callers = callers_row(page, report, sites.ranked[i], names);
+    if (!callers.empty()) page.line(callers);
   }
 }
 
@@ -173,6 +175,8 @@ void write_totals(Page& page, const Report& report) {
                   "; its blocks lie inside memory that is counted already.");
   }
   page.wrap(2, 4, recording_cost(report));
+  const std::string stacks = stack_quality_text(report);
+  if (!stacks.empty()) page.wrap(2, 4, stacks);
   const std::string losses = losses_text(report);
   page.wrap(2, 4, losses.empty() ? "No event was lost." : page.paint(Ink::kYellow, losses));
   page.wrap(2, 4,

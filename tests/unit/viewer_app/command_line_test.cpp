@@ -50,6 +50,10 @@ TEST_F(CommandLineTest, RefusesWrongValuesInOneSentence) {
   EXPECT_EQ(errors_.str(), "hitchtrace: --top: 'x' is not a number.\n");
   EXPECT_EQ(run({"report", "--budget=-1", "y"}), 2);
   EXPECT_EQ(errors_.str(), "hitchtrace: --budget: '-1' is not a number above 0.\n");
+  EXPECT_EQ(run({"report", "--group", "colour", "y"}), 2);
+  EXPECT_EQ(errors_.str(),
+            "hitchtrace: --group: 'colour' is none of entry, function, file, module, caller and "
+            "stack.\n");
   EXPECT_EQ(run({"report", "--color", "pink", "y"}), 2);
   EXPECT_EQ(errors_.str(), "hitchtrace: --color: 'pink' is neither auto, always nor never.\n");
 }

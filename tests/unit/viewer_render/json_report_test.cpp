@@ -87,7 +87,10 @@ std::set<std::string> as_documented(const std::set<std::string>& keys) {
 
 TEST(JsonReport, HasExactlyTheDocumentedKeys) {
   std::set<std::string> keys;
-  collect_keys(json_of(report_of(everything())), "", keys);
+  analyse::Report report = report_of(everything());
+  ASSERT_FALSE(report.trace.stacks.empty());
+  for (model::Site& site : report.trace.sites) site.stack = model::StackId(0u);
+  collect_keys(json_of(report), "", keys);
   collect_keys(json_of(report_of(support::sample_vsync())), "", keys);
   collect_keys(json_of(report_of(support::sample_windows())), "", keys);
   const std::set<std::string> present = as_documented(keys);

@@ -1,0 +1,102 @@
+#include "viewer/model/site_groups.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "format/buffer_records.h"
+
+namespace hitch::model {
+namespace {
+
+// Kinds of call that are never summed together.
+int kind_of(std::uint8_t op) {
+  switch (static_cast<format::Op>(op)) {
+    case format::Op::kFree:
+    case format::Op::kDelete:
+    case format::Op::kDeleteArray:
+      return 1;
+    case format::Op::kRealloc:
+      return 2;
+    case format::Op::kHeap:
+      return 3;
+    case format::Op::kMmap:
+    case format::Op::kMunmap:
+    case format::Op::kMremap:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+void note_quality(const Site& site, const SiteTotals& totals, Trace& trace) {
+  if (!site.stack) return;
+  const Stack& stack = trace.stacks[site.stack->index()];
+  StackQuality& quality = trace.stack_quality;
+  const std::uint64_t calls = totals.calls();
+  quality.calls += calls;
+  if ((stack.flags & kStackCut) != 0) quality.cut_calls += calls;
+  if ((stack.flags & kStackTruncated) == 0) return;
+  quality.truncated_calls += calls;
+  if (!stack.modules.empty() && stack.modules.back())
+    quality.truncated_in[*stack.modules.back()] += calls;
+}
+
+struct Weight {
+  std::uint64_t ticks = 0;
+  std::uint64_t calls = 0;
+  friend auto operator<=>(const Weight&, const Weight&) = default;
+};
+
+}  // namespace
+
+void group_sites(Trace& trace, const SiteKeyOf& key_of) {
+  std::map<std::pair<std::string, int>, SiteId> ids;
+  std::vector<Site> groups;
+  std::vector<SiteTotals> totals;
+  std::vector<Weight> heaviest;
+  std::vector<SiteId> group_of;
+  group_of.reserve(trace.sites.size());
+  for (std::size_t i = 0; i < trace.sites.size(); ++i) {
+    const Site& site = trace.sites[i];
+    const SiteTotals& sum = trace.site_totals[i];
+    note_quality(site, sum, trace);
+    const SiteKey key = key_of(site);
+    const auto [place, fresh] =
+        ids.try_emplace({key.group, kind_of(site.op)}, SiteId(groups.size()));
+    const std::size_t group = place->second.index();
+    group_of.push_back(place->second);
+    if (fresh) {
+      groups.push_back({key.address, key.module, site.op, site.stack, 0});
+      totals.emplace_back();
+      heaviest.emplace_back();
+    }
+    if (site.stack) ++groups[group].stacks;
+    const Weight weight{sum.ticks, sum.calls()};
+    if (site.stack && (fresh || weight > heaviest[group])) {
+      groups[group].stack = site.stack;
+      heaviest[group] = weight;
+    }
+    SiteTotals& all = totals[group];
+    all.frames = std::max(all.frames, sum.frames);
+    all.allocs += sum.allocs;
+    all.frees += sum.frees;
+    all.reallocs += sum.reallocs;
+    all.bytes += sum.bytes;
+    all.ticks += sum.ticks;
+    all.slowest_ticks = std::max(all.slowest_ticks, sum.slowest_ticks);
+  }
+  const auto follow = [&](std::optional<SiteId>& site) {
+    if (site && site->index() < group_of.size()) site = group_of[site->index()];
+  };
+  for (Outlier& outlier : trace.outliers) follow(outlier.site);
+  for (FrameThread& row : trace.frame_threads) follow(row.slowest_site);
+  for (format::trace::LargeBlock& block : trace.large_blocks) {
+    if (block.site < group_of.size()) block.site = group_of[block.site].index();
+  }
+  trace.sites = std::move(groups);
+  trace.site_totals = std::move(totals);
+  trace.group_of_site = std::move(group_of);
+}
+
+}  // namespace hitch::model
