@@ -5,6 +5,8 @@
 #include <string>
 
 #include "support/trace_facts.h"
+#include "viewer/load/byte_source.h"
+#include "viewer/load/event_stream.h"
 
 namespace hitch::support {
 namespace {
@@ -69,6 +71,37 @@ TEST(LevelsTest, AnOverwhelmedRecorderLosesNothingFromTheSums) {
   for (const auto& gap : trace.gaps) in_gaps += gap.events;
   EXPECT_EQ(in_gaps, dropped(trace));
   EXPECT_EQ(trace.repair.malformed, 0u);
+}
+
+TEST(LevelsTest, KeepAllHasEveryEvent) {
+  const RunResult run = run_target({.command = {"pairs", "300000"}, .run_flags = {"--keep", "all"}});
+  ASSERT_EQ(run.exit_status, 0) << run.describe();
+  ASSERT_EQ(run.traces.size(), 1u) << run.describe();
+  const model::Trace trace = read_trace(run.traces[0]);
+  EXPECT_EQ(trace.kept_events, recorded(trace));
+
+  auto reader = load::TraceReader::open(*load::open_file(run.traces[0]));
+  ASSERT_TRUE(reader);
+  CallTotals kept;
+  const CallTotals counters = counter_totals(trace);
+  std::uint64_t nameless = 0;
+  const load::EventStreamResult result =
+      load::for_each_event_block(*reader, [&](std::span<const format::KeptEvent> events) {
+        for (const format::KeptEvent& event : events) {
+          kept.allocs += event.kind == format::EventKind::kAlloc ? 1 : 0;
+          kept.frees += event.kind == format::EventKind::kFree ? 1 : 0;
+          kept.reallocs += event.kind == format::EventKind::kRealloc ? 1 : 0;
+          nameless += event.site >= trace.sites.size() || event.thread >= trace.threads.size();
+        }
+      });
+  EXPECT_EQ(result.missing, 0u);
+  EXPECT_TRUE(result.warnings.empty());
+  EXPECT_EQ(nameless, 0u);
+  EXPECT_EQ(result.events, trace.kept_events);
+  EXPECT_EQ(dropped(trace), 0u);
+  EXPECT_EQ(kept.allocs, counters.allocs);
+  EXPECT_EQ(kept.frees, counters.frees);
+  EXPECT_EQ(kept.reallocs, counters.reallocs);
 }
 
 // Eight threads at full rate leave the recorder an eighth of the core they share with it.

@@ -187,6 +187,8 @@ void add_dump(CLI::App& app, Parsed& parsed) {
   CLI::App* dump = app.add_subcommand("dump", "Every record of a recording, as text");
   dump->add_option("TRACE", parsed.dump.trace, "the recording")->required()->type_name("");
   dump->add_flag("--json", parsed.dump.json, "one JSON object a line");
+  dump->add_flag("--events", parsed.dump.events,
+                 "the events of a recording made with --keep all, instead of the records");
 }
 
 void add_recover(CLI::App& app, Parsed& parsed) {

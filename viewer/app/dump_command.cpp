@@ -18,8 +18,9 @@ int dump_command(const DumpOptions& options, std::ostream& out, std::ostream& er
     errors << "hitchtrace: " << options.trace << " " << reader.error().sentence() << '\n';
     return 1;
   }
-  render::write_dump(
-      *reader, options.json ? render::DumpFormat::kJsonLines : render::DumpFormat::kText, out);
+  const auto format = options.json ? render::DumpFormat::kJsonLines : render::DumpFormat::kText;
+  options.events ? render::write_events(*reader, format, out)
+                 : render::write_dump(*reader, format, out);
   for (const std::string& warning : reader->warnings()) {
     errors << "hitchtrace: warning: " << warning << '\n';
   }

@@ -8,6 +8,7 @@ namespace hitch::app {
 struct DumpOptions {
   std::string trace;
   bool json = false;
+  bool events = false;  // of a recording that kept them, instead of the records
 };
 
 // Returns the exit status: 0, or 1 when the trace cannot be read.

@@ -8,7 +8,7 @@ _hitchtrace_run_values() {
     --dir) COMPREPLY=($(compgen -d -- "$2")) ;;
     --level) COMPREPLY=($(compgen -W 'count time trace' -- "$2")) ;;
     --time) COMPREPLY=($(compgen -W 'none alloc all' -- "$2")) ;;
-    --keep) COMPREPLY=($(compgen -W 'frames' -- "$2")) ;;
+    --keep) COMPREPLY=($(compgen -W 'frames all' -- "$2")) ;;
     --outlier-us) : ;;
     --large-block-kib) : ;;
     --buffer) : ;;
@@ -102,7 +102,7 @@ _hitchtrace() {
         --budget|--hitch-ms|--hitch-mad|--top|--skip|--width) return ;;
       esac
       flags='--json --summary --budget --hitch-ms --hitch-mad --top --group --skip --symbols --debuginfod --color --width --help' ;;
-    dump) flags='--json --help' ;;
+    dump) flags='--json --events --help' ;;
     recover)
       case $previous in
         -o|--output)

@@ -173,6 +173,7 @@ struct Trace {
   format::trace::Repair repair;
   format::trace::OwnCalls own_calls;
   format::trace::StackChecks stack_checks;
+  std::uint64_t kept_events = 0;  // that the file has one by one (load/event_stream.h)
   std::optional<format::trace::End> end;
   std::vector<std::string> warnings;  // what could not be read or made no sense
 

@@ -2,7 +2,10 @@
 
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <span>
 #include <type_traits>
+
+#include "viewer/load/event_stream.h"
 
 namespace hitch::render {
 namespace {
@@ -100,6 +103,52 @@ void write_dump(load::TraceReader& reader, DumpFormat format, std::ostream& out)
           out << to_line(Json{{"record", "Unknown"}, {"kind", kind}});
         }
       });
+  out.flush();
+}
+
+void write_events(load::TraceReader& reader, DumpFormat format, std::ostream& out) {
+  static constexpr const char* kKinds[] = {"alloc", "free", "realloc"};
+  static constexpr const char* kOutcomes[] = {"moved", "in_place", "failed", "freed"};
+  std::string lines;
+  const load::EventStreamResult result =
+      load::for_each_event_block(reader, [&](std::span<const format::KeptEvent> events) {
+        if (!out) return;
+        lines.clear();
+        for (const format::KeptEvent& event : events) {
+          Json json;
+          json["record"] = "Event";
+          json["kind"] = kKinds[static_cast<unsigned>(event.kind)];
+          json["time"] = event.key;
+          json["ticks"] = event.ticks;
+          json["thread"] = event.thread;
+          json["site"] = event.site;
+          json["op"] = static_cast<unsigned>(event.op);
+          json["address"] = event.address;
+          if (event.kind != format::EventKind::kFree) json["size"] = event.size;
+          if (event.kind == format::EventKind::kRealloc) {
+            json["old_address"] = event.old_address;
+            json["outcome"] = kOutcomes[static_cast<unsigned>(event.outcome)];
+          }
+          if (format == DumpFormat::kJsonLines) {
+            lines += to_line(json);
+            continue;
+          }
+          lines += "Event";
+          for (const auto& [name, value] : json.items()) {
+            if (name == "record") continue;
+            lines +=
+                ' ' + name + '=' + (value.is_string() ? value.get<std::string>() : value.dump());
+          }
+          lines += '\n';
+        }
+        out << lines;
+      });
+  if (format == DumpFormat::kJsonLines) {
+    out << to_line(
+        Json{{"record", "Events"}, {"events", result.events}, {"missing", result.missing}});
+  } else {
+    out << "Events events=" << result.events << " missing=" << result.missing << '\n';
+  }
   out.flush();
 }
 

@@ -40,6 +40,8 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
                     config.time_mode != format::TimeMode::kNone),
       timed_frees_(config.level != format::Level::kCount &&
                    config.time_mode == format::TimeMode::kAll) {
+  if (config.keep_events && config.level != format::Level::kCount)
+    keeper_ = std::make_unique<EventKeeper>(out, config.tsc_hz);
   timeline_.set_callbacks([this] { sites_.write_new(last_key_, now_ms_); },
                           [this](OpenFrame& frame) { complete_frame(frame); });
 }
@@ -114,6 +116,7 @@ void FrameAggregator::settle_free(ThreadLog& log, std::uint32_t thread, std::uin
   pending.open = false;
   if (ticks == 0) return;
   const std::uint64_t duration = net(ticks);
+  if (keeper_ != nullptr) keeper_->set_ticks(pending.kept, duration);
   FrameRows& rows = timeline_.rows_of(pending.frame);
   if (rows.serial() != pending.serial) {
     pending.thread_row = rows.thread_number(thread);
@@ -172,6 +175,18 @@ void FrameAggregator::alloc(const Event& event) {
     latencies_.add(log.latencies, CallKind::kAlloc, size_class(event.size), duration);
   }
   blocks_.allocated(event.thread, event.key, event.block, {event.size, at.site});
+  if (keeper_ != nullptr) {
+    keeper_->add({start,
+                  duration,
+                  event.block,
+                  0,
+                  event.size,
+                  at.site,
+                  event.thread,
+                  format::EventKind::kAlloc,
+                  event.op,
+                  {}});
+  }
   if (bytes >= config_.large_block_bytes) [[unlikely]] {
     put_large_block(event.key, at.frame, event.thread, event, bytes, at.site);
   }
@@ -189,6 +204,19 @@ void FrameAggregator::free(const Event& event) {
   const bool known = blocks_.released(event.thread, event.key, event.block, block);
   log.freed_address = event.block;
   log.freed_size = known ? block.size : 0;
+  std::uint64_t kept = 0;
+  if (keeper_ != nullptr) {
+    kept = keeper_->add({event.key,
+                         0,
+                         event.block,
+                         0,
+                         0,
+                         at.site,
+                         event.thread,
+                         format::EventKind::kFree,
+                         event.op,
+                         {}});
+  }
   if (timed_frees_) {
     log.pending_free = {true,
                         at.frame,
@@ -197,7 +225,8 @@ void FrameAggregator::free(const Event& event) {
                         at.site_row,
                         at.site,
                         known ? size_class(block.size) : kNoSizeClass,
-                        log.tag()};
+                        log.tag(),
+                        kept};
   }
 }
 
@@ -241,6 +270,12 @@ void FrameAggregator::realloc_end(const Event& event) {
   }
   const PendingRealloc old = log.pending_realloc;
   log.pending_realloc = {};
+  if (keeper_ != nullptr) {
+    const auto outcome = static_cast<format::ReallocOutcome>(
+        static_cast<unsigned>(event.kind) - static_cast<unsigned>(BufferKind::kReallocMoved));
+    keeper_->add({start, duration, event.block, old.open ? old.address : 0, event.size, at.site,
+                  event.thread, format::EventKind::kRealloc, event.op, outcome});
+  }
   if (got_block) {
     blocks_.allocated(event.thread, event.key, event.block, {bytes, at.site});
     if (bytes >= config_.large_block_bytes) {
@@ -328,6 +363,7 @@ void FrameAggregator::advance(std::uint64_t horizon, std::uint64_t now_ms) {
 
 void FrameAggregator::finish(std::uint64_t end) {
   timeline_.finish(std::max(end, last_key_));
+  if (keeper_ != nullptr) keeper_->flush();
   sites_.write_new(last_key_, now_ms_);
   latencies_.write_rest(out_);
 }

@@ -14,6 +14,7 @@
 
 #include "format/shared_memory.h"
 #include "recorder/drain/event.h"
+#include "recorder/frames/event_keeper.h"
 #include "recorder/frames/frame_timeline.h"
 #include "recorder/frames/latencies.h"
 #include "recorder/frames/present_picker.h"
@@ -34,6 +35,7 @@ struct AggregatorConfig {
   std::uint64_t large_block_bytes = 1024 * 1024;
   format::Level level = format::Level::kTrace;
   format::TimeMode time_mode = format::TimeMode::kAll;
+  bool keep_events = false;
 };
 
 class FrameAggregator final : public drain::EventSink {
@@ -120,6 +122,7 @@ class FrameAggregator final : public drain::EventSink {
   PresentPicker picker_;
   Latencies latencies_;
   OnOutlier on_outlier_;
+  std::unique_ptr<EventKeeper> keeper_;           // null: events are not kept one by one
   std::vector<std::unique_ptr<ThreadLog>> logs_;  // by dense thread id; null once ended
   std::unordered_map<std::uint32_t, std::uint64_t> tag_texts_;
   std::uint32_t last_presenter_ = 0;

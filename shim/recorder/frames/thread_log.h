@@ -20,6 +20,7 @@ struct PendingFree {
   std::uint32_t site = 0;
   std::size_t size_class = 0;
   std::uint64_t tag = 0;
+  std::uint64_t kept = 0;  // EventKeeper's number of it
 };
 
 struct PendingRealloc {

@@ -105,6 +105,8 @@ Session::Session(Surroundings& surroundings, GameProcess game,
   config.large_block_bytes = options.large_block_kib * 1024;
   config.level = static_cast<format::Level>(options.level);
   config.time_mode = static_cast<format::TimeMode>(options.time);
+  constexpr std::uint32_t kKeepAll = 1;  // place among the values of option keep
+  config.keep_events = options.keep == kKeepAll;
   frames_ = std::make_unique<frames::FrameAggregator>(
       config, files_, static_cast<std::uint32_t>(game_.pid) != game_.inner_pid, *writer_);
   drainer_ = std::make_unique<drain::Drainer>(*pool_, *frames_, [this] { return ticks(); });

@@ -1,0 +1,24 @@
+#include "recorder/frames/event_keeper.h"
+
+#include <algorithm>
+
+namespace hitch::frames {
+
+void EventKeeper::flush(std::size_t least) {
+  if (events_.size() < least || events_.empty()) return;
+  format::trace::Events record;
+  record.first = events_.front().key;
+  record.last = record.first;
+  for (const format::KeptEvent& event : events_) {
+    record.first = std::min(record.first, event.key);
+    record.last = std::max(record.last, event.key);
+  }
+  record.number = first_;
+  record.count = events_.size();
+  record.block = format::encode_events(events_, shift_);
+  out_.put(record);
+  first_ += events_.size();
+  events_.clear();
+}
+
+}  // namespace hitch::frames
