@@ -2,7 +2,6 @@
 
 #include <array>
 #include <memory>
-#include <unordered_map>
 
 #include "format/varint.h"
 
@@ -28,6 +27,9 @@ enum Stream : std::size_t {
 };
 
 constexpr std::uint8_t kNone = 255;
+
+// Of the guesses below. Whoever changes one of them, or a size of their tables, raises it.
+constexpr std::uint64_t kGuesses = 1;
 
 enum Guess : std::uint8_t { kByPair = 0, kByLast = 1, kUnguessed = 2 };
 
@@ -136,8 +138,9 @@ class ThreadModel {
 // What both sides remember of a block's events so far.
 class Model {
  public:
+  // More threads than models share them: worse guesses, bounded memory on both sides.
   ThreadModel& thread(std::uint32_t id) {
-    std::unique_ptr<ThreadModel>& model = threads_[id];
+    std::unique_ptr<ThreadModel>& model = threads_[id % kModels];
     if (model == nullptr) model = std::make_unique<ThreadModel>();
     return *model;
   }
@@ -146,7 +149,8 @@ class Model {
 
  private:
   static constexpr std::size_t kTable = 1u << 15;
-  std::unordered_map<std::uint32_t, std::unique_ptr<ThreadModel>> threads_;
+  static constexpr std::uint32_t kModels = 32;
+  std::array<std::unique_ptr<ThreadModel>, kModels> threads_;
   std::vector<std::uint64_t> sizes_ = std::vector<std::uint64_t>(kTable);
   std::vector<Op> ops_ = std::vector<Op>(kTable, Op::kCount);
 };
@@ -195,6 +199,7 @@ class Encoder {
 
   std::string finish(std::size_t events) const {
     std::string out;
+    put_varint(out, kGuesses);
     put_varint(out, shift_);
     put_varint(out, events);
     std::size_t bytes = 0;
@@ -425,9 +430,10 @@ std::string encode_events(std::span<const KeptEvent> events, unsigned shift) {
 }
 
 bool decode_events(std::string_view bytes, std::vector<KeptEvent>& out) {
+  std::uint64_t guesses = 0;
   std::uint64_t shift = 0;
   std::uint64_t events = 0;
-  if (!take_varint(bytes, shift) || shift > 20 || !take_varint(bytes, events) ||
+  if (!take_varint(bytes, guesses) || guesses != kGuesses || !take_varint(bytes, shift) || shift > 20 || !take_varint(bytes, events) ||
       events > kMostBlockEvents) {
     return false;
   }

@@ -44,6 +44,7 @@ void read_whole(std::string bytes) {
   }
   std::ostringstream out;
   render::write_dump(*reader, render::DumpFormat::kJsonLines, out);
+  render::write_events(*reader, render::DumpFormat::kText, out);
   const analyse::Report report = analyse::build_report(*reader, {}, {10});
   render::SiteNames names(report.trace, render::offset_namer(report.trace));
   render::text_report(report, "fuzz", {false, false, 80}, 10, names);

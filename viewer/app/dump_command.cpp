@@ -1,6 +1,8 @@
 #include "viewer/app/dump_command.h"
 
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "viewer/load/trace_reader.h"
 #include "viewer/render/record_dump.h"
@@ -19,9 +21,14 @@ int dump_command(const DumpOptions& options, std::ostream& out, std::ostream& er
     return 1;
   }
   const auto format = options.json ? render::DumpFormat::kJsonLines : render::DumpFormat::kText;
-  options.events ? render::write_events(*reader, format, out)
-                 : render::write_dump(*reader, format, out);
-  for (const std::string& warning : reader->warnings()) {
+  std::vector<std::string> warnings;
+  if (options.events) {
+    warnings = render::write_events(*reader, format, out);
+  } else {
+    render::write_dump(*reader, format, out);
+  }
+  warnings.insert(warnings.end(), reader->warnings().begin(), reader->warnings().end());
+  for (const std::string& warning : warnings) {
     errors << "hitchtrace: warning: " << warning << '\n';
   }
   return 0;

@@ -1,5 +1,6 @@
 #include "viewer/load/event_stream.h"
 
+#include <map>
 #include <type_traits>
 
 namespace hitch::load {
@@ -9,26 +10,40 @@ EventStreamResult for_each_event_block(
   constexpr std::size_t kMostWarnings = 10;
   EventStreamResult result;
   std::uint64_t expected = 0;
+  std::map<std::uint64_t, std::uint64_t> recorded;  // by thread, as its counters say
   std::vector<format::KeptEvent> events;
+  const auto warn = [&](std::uint64_t number, const std::string& what) {
+    if (result.warnings.size() < kMostWarnings) {
+      result.warnings.push_back("the block of events from number " + std::to_string(number) +
+                                " on " + what);
+    }
+  };
   reader.for_each_record([&](const auto& record) {
     using Record = std::decay_t<decltype(record)>;
+    if constexpr (std::is_same_v<Record, format::trace::Counters>)
+      recorded[record.thread] = record.recorded;
     if constexpr (std::is_same_v<Record, format::trace::Events>) {
-      if (record.number > expected) result.missing += record.number - expected;
+      if (record.count > format::kMostBlockEvents || record.number < expected) {
+        warn(record.number, "makes no sense and is left out");
+        return;
+      }
+      result.missing += record.number - expected;
       expected = record.number + record.count;
       events.clear();
       if (!format::decode_events(record.block, events) || events.size() != record.count) {
-        if (record.count > events.size()) result.missing += record.count - events.size();
-        if (result.warnings.size() < kMostWarnings) {
-          result.warnings.push_back("the block of events from number " +
-                                    std::to_string(record.number) +
-                                    " on is damaged: " + std::to_string(events.size()) + " of " +
-                                    std::to_string(record.count) + " can be read");
-        }
+        if (events.size() > record.count) events.resize(record.count);
+        result.missing += record.count - events.size();
+        warn(record.number, "is damaged: " + std::to_string(events.size()) + " of " +
+                                std::to_string(record.count) + " can be read");
       }
       result.events += events.size();
       visit(events);
     }
   });
+  // What was lost behind the last block, by the counters of the run's end.
+  std::uint64_t all = 0;
+  for (const auto& [thread, count] : recorded) all += count;
+  if (expected > 0 && all > expected) result.missing += all - expected;
   return result;
 }
 

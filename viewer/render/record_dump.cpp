@@ -106,7 +106,7 @@ void write_dump(load::TraceReader& reader, DumpFormat format, std::ostream& out)
   out.flush();
 }
 
-void write_events(load::TraceReader& reader, DumpFormat format, std::ostream& out) {
+std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat format, std::ostream& out) {
   static constexpr const char* kKinds[] = {"alloc", "free", "realloc"};
   static constexpr const char* kOutcomes[] = {"moved", "in_place", "failed", "freed"};
   std::string lines;
@@ -150,6 +150,7 @@ void write_events(load::TraceReader& reader, DumpFormat format, std::ostream& ou
     out << "Events events=" << result.events << " missing=" << result.missing << '\n';
   }
   out.flush();
+  return result.warnings;
 }
 
 }  // namespace hitch::render

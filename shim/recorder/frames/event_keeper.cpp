@@ -4,8 +4,16 @@
 
 namespace hitch::frames {
 
-void EventKeeper::flush(std::size_t least) {
-  if (events_.size() < least || events_.empty()) return;
+void EventKeeper::tick(std::uint64_t now_ms) {
+  constexpr std::uint64_t kBlockMs = 2000;
+  if (now_ms < flushed_ms_ + kBlockMs) return;
+  flushed_ms_ = now_ms;
+  flush();
+}
+
+void EventKeeper::flush() {
+  if (events_.empty()) return;
+  before_block_();
   format::trace::Events record;
   record.first = events_.front().key;
   record.last = record.first;

@@ -1,6 +1,8 @@
 // Option `keep all`: gathers every event and writes them block by block (format/event_block.h).
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "format/event_block.h"
@@ -10,8 +12,12 @@ namespace hitch::frames {
 
 class EventKeeper {
  public:
-  EventKeeper(resolve::RecordOut& out, std::uint64_t ticks_per_second)
-      : out_(out), shift_(format::event_shift(ticks_per_second)) {
+  // `before_block` writes what the events name.
+  EventKeeper(resolve::RecordOut& out, std::uint64_t ticks_per_second,
+              std::function<void()> before_block)
+      : out_(out),
+        shift_(format::event_shift(ticks_per_second)),
+        before_block_(std::move(before_block)) {
     events_.reserve(format::kMostBlockEvents);
   }
 
@@ -28,12 +34,16 @@ class EventKeeper {
   void set_ticks(std::uint64_t event, std::uint64_t ticks) {
     if (event >= first_) events_[event - first_].ticks = ticks;
   }
-  // Writes what has gathered; `least`: only when it is at least so many.
-  void flush(std::size_t least = 1);
+  void flush();
+  // Writes what has gathered when the last block is two seconds old: a recorder that is killed takes
+  // no more than that along.
+  void tick(std::uint64_t now_ms);
 
  private:
   resolve::RecordOut& out_;
   unsigned shift_;
+  std::function<void()> before_block_;
+  std::uint64_t flushed_ms_ = 0;
   std::vector<format::KeptEvent> events_;
   std::uint64_t first_ = 0;  // how many were written before
 };

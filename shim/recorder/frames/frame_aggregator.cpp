@@ -41,7 +41,8 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
       timed_frees_(config.level != format::Level::kCount &&
                    config.time_mode == format::TimeMode::kAll) {
   if (config.keep_events && config.level != format::Level::kCount)
-    keeper_ = std::make_unique<EventKeeper>(out, config.tsc_hz);
+    keeper_ = std::make_unique<EventKeeper>(
+        out, config.tsc_hz, [this] { sites_.write_new(last_key_, now_ms_); });
   timeline_.set_callbacks([this] { sites_.write_new(last_key_, now_ms_); },
                           [this](OpenFrame& frame) { complete_frame(frame); });
 }
@@ -359,6 +360,7 @@ void FrameAggregator::put_gap(std::uint32_t thread, std::uint64_t reason, const 
 void FrameAggregator::advance(std::uint64_t horizon, std::uint64_t now_ms) {
   now_ms_ = now_ms;
   timeline_.advance(horizon);
+  if (keeper_ != nullptr) keeper_->tick(now_ms);
 }
 
 void FrameAggregator::finish(std::uint64_t end) {

@@ -105,6 +105,21 @@ TEST(EventBlock, AnythingComesBackAsItWas) {
   expect_round_trip(events);
 }
 
+// Models of threads are shared when there are many, and memory stays bounded.
+TEST(EventBlock, ManyThreadsComeBackToo) {
+  std::vector<KeptEvent> events = heap_like(11, 40'000);
+  for (std::size_t i = 0; i < events.size(); ++i)
+    events[i].thread = static_cast<std::uint32_t>(i * 7919 % 10'000);
+  expect_round_trip(events);
+}
+
+TEST(EventBlock, OtherGuessesAreRefused) {
+  std::string bytes = encode_events(heap_like(1, 10), kShift);
+  ++bytes[0];
+  std::vector<KeptEvent> back;
+  EXPECT_FALSE(decode_events(bytes, back));
+}
+
 TEST(EventBlock, NothingAtAllIsABlock) { expect_round_trip({}); }
 
 TEST(EventBlock, DamagedBytesGiveWhatCameBefore) {
