@@ -67,14 +67,17 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
     const std::size_t group = place->second.index();
     group_of.push_back(place->second);
     if (fresh) {
-      groups.push_back({key.address, key.module, site.op, site.stack, 0});
+      groups.push_back({key.address, key.module, site.op, {}, 0});
       totals.emplace_back();
       heaviest.emplace_back();
     }
     if (site.stack) ++groups[group].stacks;
     const Weight weight{sum.ticks, sum.calls()};
-    if (site.stack && (fresh || weight > heaviest[group])) {
+    if (site.stack && (!groups[group].stack || weight > heaviest[group])) {
       groups[group].stack = site.stack;
+      // Named by the entry of this stack, so that its callers are found in it.
+      groups[group].address = key.address;
+      groups[group].module = key.module;
       heaviest[group] = weight;
     }
     SiteTotals& all = totals[group];

@@ -66,6 +66,14 @@ TEST(SiteGroups, ReleasesStayApartFromAllocations) {
             (std::vector<SiteId>{SiteId(0u), SiteId(0u), SiteId(0u), SiteId(1u)}));
 }
 
+TEST(SiteGroups, AreNamedByAnEntryOfTheStackTheyKeep) {
+  Trace trace = sample();
+  trace.sites[2].address = 0x30;
+  group_sites(trace, [](const Site& site) { return SiteKey{"all", site.address, site.module}; });
+  EXPECT_EQ(trace.sites[0].stack, StackId(2u));
+  EXPECT_EQ(trace.sites[0].address, 0x30u);
+}
+
 TEST(SiteGroups, AllThatNamesASiteFollows) {
   Trace trace = sample();
   trace.outliers.resize(1);
