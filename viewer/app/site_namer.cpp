@@ -55,7 +55,7 @@ struct SiteNamer::Impl {
 
   // The entry of the site's callstack that it is known by.
   model::SiteKey key_entry(const model::Site& site, const Plumbing& plumbing) {
-    model::SiteKey key{"", site.address, site.module};
+    model::SiteKey key{"", "", site.address, site.module};
     if (!site.stack) return key;
     const model::Stack& stack = trace.stacks[site.stack->index()];
     for (std::size_t i = 0; i < stack.addresses.size(); ++i) {
@@ -66,14 +66,15 @@ struct SiteNamer::Impl {
       if (!place->second) return key;
     }
     // All of it: the innermost entry says most.
-    return {"", site.address, site.module};
+    return {"", "", site.address, site.module};
   }
 
   model::SiteKey key(const model::Site& site, Grouping grouping, const Plumbing& plumbing) {
     if (grouping == Grouping::kCaller || grouping == Grouping::kStack) {
-      model::SiteKey key{std::to_string(site.address), site.address, site.module};
-      if (grouping == Grouping::kStack && site.stack)
-        key.group = "stack " + std::to_string(site.stack->index());
+      if (grouping == Grouping::kCaller || !site.stack)
+        return {std::to_string(site.address), "", site.address, site.module};
+      model::SiteKey key = key_entry(site, plumbing);
+      key.group = "stack " + std::to_string(site.stack->index());
       return key;
     }
     model::SiteKey key = key_entry(site, plumbing);
@@ -81,9 +82,12 @@ struct SiteNamer::Impl {
     if (grouping == Grouping::kEntry || key.address == 0) return key;
     const Symbol symbol = look_up(key.module, key.address);
     if (grouping == Grouping::kFunction) key.group = symbol.module + "!" + symbol.function;
-    if (grouping == Grouping::kFile)
-      key.group = symbol.file.empty() ? symbol.module : symbol.module + "!" + symbol.file;
-    if (grouping == Grouping::kModule) key.group = symbol.module;
+    if (grouping == Grouping::kFile && !symbol.file.empty()) {
+      key.group = symbol.module + "!" + symbol.file;
+      key.name = symbol.file;
+    } else if (grouping != Grouping::kFunction) {
+      key.group = key.name = symbol.module.empty() ? "(no module)" : symbol.module;
+    }
     return key;
   }
 

@@ -67,7 +67,7 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
     const std::size_t group = place->second.index();
     group_of.push_back(place->second);
     if (fresh) {
-      groups.push_back({key.address, key.module, site.op, {}, 0});
+      groups.push_back({key.address, key.module, site.op, {}, 0, key.name});
       totals.emplace_back();
       heaviest.emplace_back();
     }

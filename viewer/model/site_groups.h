@@ -12,6 +12,7 @@ namespace hitch::model {
 
 struct SiteKey {
   std::string group;  // sites of equal groups and kinds of call become one
+  std::string name;   // what the group is called; empty: by the address
   // What the group is named by.
   std::uint64_t address = 0;
   std::optional<ModuleId> module;

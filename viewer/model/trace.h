@@ -83,6 +83,7 @@ struct Site {
   std::uint8_t op = 0;
   std::optional<StackId> stack;  // the whole callstack; none: told apart by the address alone
   std::uint64_t stacks = 0;      // of a group (site_groups.h): how many members with one
+  std::string name;              // of a group that is no single place; empty: by the address
 };
 
 // Sums of one call site over the whole run.

@@ -133,7 +133,9 @@ class Loader {
   void operator()(const trace::Counters& r) { out_.counters[r.thread] = r; }
   void operator()(const trace::Repair& r) { out_.repair = r; }
   void operator()(const trace::OwnCalls& r) { out_.own_calls = r; }
-  void operator()(const trace::Events& r) { out_.kept_events += std::min<std::uint64_t>(r.count, format::kMostBlockEvents); }
+  void operator()(const trace::Events& r) {
+    out_.kept_events += std::min<std::uint64_t>(r.count, format::kMostBlockEvents);
+  }
   void operator()(const trace::StackChecks& r) { out_.stack_checks = r; }
   void operator()(const trace::End& r) { out_.end = r; }
 

@@ -49,7 +49,11 @@ const Name& SiteNames::entry(std::optional<model::ModuleId> module, std::uint64_
 
 const Name& SiteNames::site(model::SiteId id) {
   const model::Site& site = trace_.sites[id.index()];
-  return entry(site.module, site.address);
+  if (site.name.empty()) return entry(site.module, site.address);
+  const auto [place, fresh] = group_names_.try_emplace(id);
+  if (fresh)
+    place->second = {printable(site.name), entry(site.module, site.address).module, "", ""};
+  return place->second;
 }
 
 std::string SiteNames::stack(model::StackId id, std::size_t depth) {

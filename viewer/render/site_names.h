@@ -41,6 +41,7 @@ class SiteNames {
   const model::Trace& trace_;
   Namer namer_;
   std::map<std::uint64_t, Name> names_;  // by address
+  std::map<model::SiteId, Name> group_names_;
 };
 
 // malloc, new[], realloc, ...

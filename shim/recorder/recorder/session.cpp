@@ -127,6 +127,8 @@ Session::Session(Surroundings& surroundings, GameProcess game,
   put_calibration();
   log_->note("hitchtrace: " + game_.exe + ", pid " + std::to_string(game_.pid) + ", " +
              iso_time(realtime_ns()));
+  if (options.keep == kKeepAll && config.level == format::Level::kCount)
+    log_->note("--keep all has nothing to keep at --level count: no event is recorded one by one");
   if (options.target.text[0] != '\0') open_file();
 }
 

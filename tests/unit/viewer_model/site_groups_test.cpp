@@ -30,16 +30,16 @@ Trace sample() {
   trace.stacks[2].flags = kStackTruncated;
   trace.stacks[2].addresses = {0x30};
   trace.stacks[2].modules = {ModuleId(1u)};
-  trace.sites = {{0x10, {}, kMalloc, StackId(0u), 0},
-                 {0x20, {}, kMalloc, StackId(1u), 0},
-                 {0x10, {}, kMalloc, StackId(2u), 0},
-                 {0x10, {}, kFree, {}, 0}};
+  trace.sites = {{0x10, {}, kMalloc, StackId(0u), 0, ""},
+                 {0x20, {}, kMalloc, StackId(1u), 0, ""},
+                 {0x10, {}, kMalloc, StackId(2u), 0, ""},
+                 {0x10, {}, kFree, {}, 0, ""}};
   trace.site_totals = {totals(10, 100), totals(1, 5), totals(4, 300), totals(0, 7)};
   return trace;
 }
 
 SiteKey by_address(const Site& site) {
-  return {std::to_string(site.address), site.address + 1, site.module};
+  return {std::to_string(site.address), "", site.address + 1, site.module};
 }
 
 TEST(SiteGroups, SumTheirMembersAndKeepTheHeaviestStack) {
@@ -58,9 +58,10 @@ TEST(SiteGroups, SumTheirMembersAndKeepTheHeaviestStack) {
 
 TEST(SiteGroups, ReleasesStayApartFromAllocations) {
   Trace trace = sample();
-  group_sites(trace, [](const Site&) { return SiteKey{"all", 0, {}}; });
+  group_sites(trace, [](const Site&) { return SiteKey{"all", "everything", 0, {}}; });
   ASSERT_EQ(trace.sites.size(), 2u);
   EXPECT_EQ(trace.sites[1].op, kFree);
+  EXPECT_EQ(trace.sites[0].name, "everything");
   EXPECT_FALSE(trace.sites[1].stack);
   EXPECT_EQ(trace.group_of_site,
             (std::vector<SiteId>{SiteId(0u), SiteId(0u), SiteId(0u), SiteId(1u)}));
@@ -69,7 +70,9 @@ TEST(SiteGroups, ReleasesStayApartFromAllocations) {
 TEST(SiteGroups, AreNamedByAnEntryOfTheStackTheyKeep) {
   Trace trace = sample();
   trace.sites[2].address = 0x30;
-  group_sites(trace, [](const Site& site) { return SiteKey{"all", site.address, site.module}; });
+  group_sites(trace, [](const Site& site) {
+    return SiteKey{"all", "", site.address, site.module};
+  });
   EXPECT_EQ(trace.sites[0].stack, StackId(2u));
   EXPECT_EQ(trace.sites[0].address, 0x30u);
 }
@@ -108,7 +111,7 @@ TEST(SiteGroups, RowsOfFramesAreReadIntoGroups) {
   ASSERT_TRUE(reader);
   Trace trace = load_trace(*reader);
   group_sites(trace, [](const Site& site) {
-    return SiteKey{site.address == 0x401000 + 0x200 ? "one" : "other", site.address, {}};
+    return SiteKey{site.address == 0x401000 + 0x200 ? "one" : "other", "", site.address, {}};
   });
   const FrameSites rows =
       load_frame_sites(*reader, trace, std::vector<bool>(trace.frames.size(), true));
