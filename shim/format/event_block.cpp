@@ -433,8 +433,8 @@ bool decode_events(std::string_view bytes, std::vector<KeptEvent>& out) {
   std::uint64_t guesses = 0;
   std::uint64_t shift = 0;
   std::uint64_t events = 0;
-  if (!take_varint(bytes, guesses) || guesses != kGuesses || !take_varint(bytes, shift) || shift > 20 || !take_varint(bytes, events) ||
-      events > kMostBlockEvents) {
+  if (!take_varint(bytes, guesses) || guesses != kGuesses || !take_varint(bytes, shift) ||
+      shift > 20 || !take_varint(bytes, events) || events > kMostBlockEvents) {
     return false;
   }
   std::array<std::uint64_t, kStreams> lengths{};

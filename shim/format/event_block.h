@@ -7,9 +7,9 @@
 // that the thread released last among blocks of this size, the block that was allocated a few
 // events ago. Predictors start empty in each block, so that a block needs no other.
 //
-// Layout: varint version of the guesses; varint shift; varint events; for each stream a varint length; the streams. FORMAT.md
-// lists them. Times and durations are in units of 2^shift ticks, rounded down; the order of events
-// is kept.
+// Layout: varint version of the guesses; varint shift; varint events; for each stream a varint
+// length; the streams. FORMAT.md lists them. Times and durations are in units of 2^shift ticks,
+// rounded down; the order of events is kept.
 #pragma once
 #include <cstdint>
 #include <span>

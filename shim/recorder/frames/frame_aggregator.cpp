@@ -41,8 +41,8 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
       timed_frees_(config.level != format::Level::kCount &&
                    config.time_mode == format::TimeMode::kAll) {
   if (config.keep_events && config.level != format::Level::kCount)
-    keeper_ = std::make_unique<EventKeeper>(
-        out, config.tsc_hz, [this] { sites_.write_new(last_key_, now_ms_); });
+    keeper_ = std::make_unique<EventKeeper>(out, config.tsc_hz,
+                                            [this] { sites_.write_new(last_key_, now_ms_); });
   timeline_.set_callbacks([this] { sites_.write_new(last_key_, now_ms_); },
                           [this](OpenFrame& frame) { complete_frame(frame); });
 }
