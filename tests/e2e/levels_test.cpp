@@ -74,7 +74,8 @@ TEST(LevelsTest, AnOverwhelmedRecorderLosesNothingFromTheSums) {
 }
 
 TEST(LevelsTest, KeepAllHasEveryEvent) {
-  const RunResult run = run_target({.command = {"pairs", "300000"}, .run_flags = {"--keep", "all"}});
+  const RunResult run =
+      run_target({.command = {"pairs", "300000"}, .run_flags = {"--keep", "all"}});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
   const model::Trace trace = read_trace(run.traces[0]);

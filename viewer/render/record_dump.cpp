@@ -106,7 +106,8 @@ void write_dump(load::TraceReader& reader, DumpFormat format, std::ostream& out)
   out.flush();
 }
 
-std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat format, std::ostream& out) {
+std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat format,
+                                      std::ostream& out) {
   static constexpr const char* kKinds[] = {"alloc", "free", "realloc"};
   static constexpr const char* kOutcomes[] = {"moved", "in_place", "failed", "freed"};
   std::string lines;

@@ -15,7 +15,8 @@ enum class DumpFormat { kText, kJsonLines };
 // The events of a recording that kept them (option keep), one a line: `Event kind=alloc time=...`,
 // times and durations in ticks, and what is missing at the end. Stops early when `out` fails.
 // Returns a sentence for each damaged block.
-std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat format, std::ostream& out);
+std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat format,
+                                      std::ostream& out);
 
 // Stops early when `out` fails.
 void write_dump(load::TraceReader& reader, DumpFormat format, std::ostream& out);

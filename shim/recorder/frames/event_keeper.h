@@ -35,8 +35,8 @@ class EventKeeper {
     if (event >= first_) events_[event - first_].ticks = ticks;
   }
   void flush();
-  // Writes what has gathered when the last block is two seconds old: a recorder that is killed takes
-  // no more than that along.
+  // Writes what has gathered when the last block is two seconds old: a recorder that is killed
+  // takes no more than that along.
   void tick(std::uint64_t now_ms);
 
  private:
