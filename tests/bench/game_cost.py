@@ -17,7 +17,14 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import interleave
 
-VARIANTS = {"plain": None, "time all": ["--time", "all"], "time alloc": ["--time", "alloc"]}
+VARIANTS = {
+    "plain": None,
+    "callers": ["--level", "time"],
+    "callers, alloc": ["--level", "time", "--time", "alloc"],
+    "stacks": [],
+    "keep all": ["--keep", "all"],
+    "keep all, alloc": ["--keep", "all", "--time", "alloc"],
+}
 KART = ["/usr/games/supertuxkart", "--no-graphics", "--profile-time=200", "--track=lighthouse", "--numkarts=8"]
 
 
@@ -37,7 +44,8 @@ def main():
     options = parser.parse_args(arguments)
     command = str(pathlib.Path(options.bin).resolve() / "hitchtrace")
     whole = {}
-    records = {}
+    traces = {}
+    reports = {}
 
     with tempfile.TemporaryDirectory() as scratch:
         environment = dict(os.environ, HOME=scratch, SDL_AUDIODRIVER="dummy", ALSOFT_DRIVERS="null")
@@ -53,14 +61,18 @@ def main():
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
             whole.setdefault(name, []).append(time.monotonic() - begin)
             if wrapper:
-                records[name] = subprocess.run([command, "dump", "--json", trace], check=True, capture_output=True,
-                                               text=True).stdout
-                os.unlink(trace)
+                if name in traces:
+                    os.unlink(traces[name])
+                traces[name] = trace
             return float(open(stopwatch).read().split()[-1])
 
         measure("plain")  # warms the disk cache
         whole.clear()
         results = interleave.rounds(list(VARIANTS), options.rounds, measure)
+        sizes = {name: os.path.getsize(trace) for name, trace in traces.items()}
+        for name, trace in traces.items():
+            reports[name] = json.loads(subprocess.run([command, "report", "--json", trace], check=True,
+                                                      capture_output=True, text=True).stdout)
 
     print(f"{options.rounds} interleaved rounds; plain: fastest {min(results['plain']):.2f} s, "
           f"median {interleave.median(results['plain']):.2f} s")
@@ -70,17 +82,14 @@ def main():
         for what, values in (("game", results), ("whole command", whole)):
             ratio, (low, high) = interleave.ratio_of_minima(values[name], values["plain"])
             by_median = interleave.median(values[name]) / interleave.median(values["plain"])
-            print(f"{name:<11} {what:<14} wall ratio of minima {ratio:.3f} (95 %: {low:.3f} .. {high:.3f}), of "
+            print(f"{name:<15} {what:<14} wall ratio of minima {ratio:.3f} (95 %: {low:.3f} .. {high:.3f}), of "
                   f"medians {by_median:.3f}")
-        dropped = 0
-        for line in records[name].splitlines():
-            record = json.loads(line)
-            if record.get("record") == "Counters":
-                dropped += record["dropped"]
-            elif record.get("record") == "End":
-                print(f"{name:<11} last trace: {record['events']:,} events, {dropped} dropped; recorder "
-                      f"{record['recorder_cpu_ns'] / record['events']:.0f} ns CPU an event; at most "
-                      f"{record['pool_chunks_peak']} of {record['pool_chunks']} chunks in use")
+        totals, overhead = reports[name]["totals"], reports[name]["overhead"]
+        calls = totals["allocations"] + totals["releases"] + totals["reallocs"]
+        print(f"{name:<15} last trace: {calls:,} calls, {reports[name]['losses']['dropped_events']} dropped; recorder "
+              f"{overhead['recorder_cpu_ms'] * 1e6 / calls:.0f} ns CPU a call; at most {overhead['pool_peak_chunks']} of "
+              f"{overhead['pool_chunks']} chunks in use; file {sizes[name] / 1e6:.1f} MB, "
+              f"{sizes[name] / calls:.2f} bytes a call")
 
 
 if __name__ == "__main__":
