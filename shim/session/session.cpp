@@ -219,7 +219,10 @@ record::Process* make_process(const Connection& connection) {
   process->memos = reinterpret_cast<unwind::StackMemo*>(memory + kProcessBytes + kStateBytes);
   const bool walking = unwind::prepare_walker(
       reinterpret_cast<void*>(libc::find_default("_dl_find_object", nullptr)));
-  process->stack_depth = walking ? static_cast<unsigned>(g_options.stack_depth) : 0;
+  constexpr std::uint64_t kMostDepth = unwind::kMostEntries - 1;  // and a marker
+  const std::uint64_t depth =
+      g_options.stack_depth < kMostDepth ? g_options.stack_depth : kMostDepth;
+  process->stack_depth = walking ? static_cast<unsigned>(depth) : 0;
   process->geometry = {header->total_bytes,   header->slots_offset, header->small_offset,
                        header->chunks_offset, header->slot_count,   header->chunk_count};
   process->header = header;

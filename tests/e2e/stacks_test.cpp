@@ -113,6 +113,15 @@ TEST_F(Stacks, DeeperThanAskedForAreMarkedCut) {
   EXPECT_EQ(stacks_with(trace, model::kStackTruncated), 0u);
 }
 
+TEST_F(Stacks, AreNeverDeeperThanThereIsRoomFor) {
+  const model::Trace trace =
+      verified({"stacks_gcc_O0", "recursion"}, {{"HITCH_STACK_DEPTH", "100000"}});
+  std::size_t most = 0;
+  for (const model::Stack& stack : trace.stacks) most = std::max(most, stack.addresses.size());
+  EXPECT_EQ(most, 119u);
+  EXPECT_GE(stacks_with(trace, model::kStackCut), 1u);
+}
+
 TEST_F(Stacks, AreLeftOutOnRequest) {
   const RunResult run =
       run_target({.command = {"stacks_gcc_O2", "tree"}, .run_flags = {"--stack-depth", "0"}});
