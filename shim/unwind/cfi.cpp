@@ -3,137 +3,10 @@
 #include <cstddef>
 #include <cstring>
 
+#include "unwind/cfi_rows.h"
+
 namespace hitch::unwind {
 namespace {
-
-constexpr std::uint64_t kRbp = 6;
-constexpr std::uint64_t kRsp = 7;
-constexpr std::uint64_t kReturnAddress = 16;
-
-// A bounded cursor: past the end everything reads as zero and ok() turns false.
-class Reader {
- public:
-  Reader(std::uintptr_t at, std::uintptr_t end) : at_(at), end_(end) {}
-  bool ok() const { return ok_; }
-  std::uintptr_t at() const { return at_; }
-  bool done() const { return at_ >= end_ || !ok_; }
-  std::uintptr_t end() const { return end_; }
-
-  template <class T>
-  T take() {
-    T value{};
-    if (!ok_ || end_ - at_ < sizeof(T)) {
-      ok_ = false;
-      return value;
-    }
-    std::memcpy(&value, reinterpret_cast<const void*>(at_), sizeof(T));
-    at_ += sizeof(T);
-    return value;
-  }
-  std::uint64_t uleb() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const auto byte = take<std::uint8_t>();
-      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    ok_ = false;
-    return value;
-  }
-  std::int64_t sleb() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64;) {
-      const auto byte = take<std::uint8_t>();
-      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-      shift += 7;
-      if ((byte & 0x80) != 0) continue;
-      if (shift < 64 && (byte & 0x40) != 0) value |= ~std::uint64_t{0} << shift;
-      return static_cast<std::int64_t>(value);
-    }
-    ok_ = false;
-    return 0;
-  }
-  void skip(std::uint64_t bytes) {
-    if (!ok_ || end_ - at_ < bytes) {
-      ok_ = false;
-      return;
-    }
-    at_ += bytes;
-  }
-  // A reader for the next `bytes`, which this one skips.
-  Reader part(std::uint64_t bytes) {
-    const std::uintptr_t begin = at_;
-    skip(bytes);
-    return {begin, ok_ ? begin + bytes : begin};
-  }
-  void fail() { ok_ = false; }
-
- private:
-  std::uintptr_t at_;
-  std::uintptr_t end_;
-  bool ok_ = true;
-};
-
-// DW_EH_PE_* encodings.
-constexpr std::uint8_t kOmit = 0xff;
-std::uintptr_t take_encoded(Reader& in, std::uint8_t encoding, std::uintptr_t data_base) {
-  const std::uintptr_t place = in.at();
-  std::uintptr_t value = 0;
-  switch (encoding & 0x0f) {
-    case 0x00:
-    case 0x04:
-    case 0x0c:
-      value = in.take<std::uint64_t>();
-      break;
-    case 0x01:
-      value = in.uleb();
-      break;
-    case 0x09:
-      value = static_cast<std::uintptr_t>(in.sleb());
-      break;
-    case 0x02:
-      value = in.take<std::uint16_t>();
-      break;
-    case 0x03:
-      value = in.take<std::uint32_t>();
-      break;
-    case 0x0a:
-      value = static_cast<std::uintptr_t>(std::intptr_t{in.take<std::int16_t>()});
-      break;
-    case 0x0b:
-      value = static_cast<std::uintptr_t>(std::intptr_t{in.take<std::int32_t>()});
-      break;
-    default:
-      in.fail();
-  }
-  switch (encoding & 0x70) {
-    case 0x00:
-      return value;
-    case 0x10:
-      return value + place;
-    case 0x30:
-      return value + data_base;
-    default:
-      in.fail();
-      return 0;
-  }
-}
-
-// A byte range of the module.
-struct Bytes {
-  std::uintptr_t begin = 0;
-  std::uintptr_t end = 0;
-};
-
-struct Cie {
-  std::uint64_t code_align = 1;
-  std::int64_t data_align = 1;
-  std::uint64_t return_register = kReturnAddress;
-  std::uint8_t pointer_encoding = 0;
-  bool has_augmentation = false;
-  bool signal_frame = false;
-  Bytes instructions;
-};
 
 // Length field of a CIE or FDE: 4 bytes, or 0xffffffff and 8.
 Reader take_entry(Reader& in) {
@@ -225,13 +98,13 @@ std::uintptr_t find_fde(const ModuleImage& module, std::uintptr_t pc) {
   if (frame_encoding != kOmit) take_encoded(in, frame_encoding, hdr);
   const std::uint64_t count = take_encoded(in, count_encoding, hdr);
   if (!in.ok() || count == 0 || count > (module.end - in.at()) / 8) return 0;
-  struct Row {
+  struct Entry {
     std::int32_t start;
     std::int32_t fde;
   };
   const auto* rows = reinterpret_cast<const char*>(in.at());
   const auto row = [rows](std::uint64_t i) {
-    Row value;
+    Entry value;
     std::memcpy(&value, rows + i * sizeof value, sizeof value);
     return value;
   };
@@ -245,196 +118,6 @@ std::uintptr_t find_fde(const ModuleImage& module, std::uintptr_t pc) {
   if (row(low).start > wanted) return 0;
   return hdr + static_cast<std::uintptr_t>(std::intptr_t{row(low).fde});
 }
-
-// What a register rule or the CFA says, as far as it can matter.
-struct Where {
-  enum class Kind : std::uint8_t { kSame, kAtCfa, kExpression, kUndefined, kOther };
-  Kind kind = Kind::kSame;
-  std::int64_t offset = 0;  // kAtCfa
-  Bytes expression;         // kExpression: gives the address
-};
-
-struct Row {
-  bool cfa_is_expression = false;
-  std::uint64_t cfa_register = kRsp;
-  std::int64_t cfa_offset = 0;
-  Bytes cfa_expression;
-  Where rbp;
-  Where return_address;
-};
-
-class Machine {
- public:
-  explicit Machine(const Cie& cie) : cie_(cie) {}
-
-  // Runs `code` until the row for `pc` is complete. False: it makes no sense.
-  bool run(Bytes code, std::uintptr_t start, std::uintptr_t pc, bool is_cie) {
-    Reader in(code.begin, code.end);
-    std::uintptr_t at = start;
-    while (!in.done()) {
-      const auto byte = in.take<std::uint8_t>();
-      const std::uint8_t operand = byte & 0x3f;
-      std::uint64_t advance = 0;
-      switch (byte & 0xc0) {
-        case 0x40:
-          advance = operand;
-          break;
-        case 0x80:
-          set(operand, at_cfa(in.uleb()));
-          continue;
-        case 0xc0:
-          restore(operand);
-          continue;
-        default:
-          if (!plain(byte, in, at, advance)) return false;
-      }
-      if (advance == 0) continue;
-      at += advance * cie_.code_align;
-      if (at > pc) return in.ok();
-    }
-    if (is_cie) initial_ = row_;
-    return in.ok();
-  }
-  const Row& row() const { return row_; }
-
- private:
-  Where at_cfa(std::uint64_t factored) const {
-    return {Where::Kind::kAtCfa, static_cast<std::int64_t>(factored) * cie_.data_align, {}};
-  }
-  Where* slot(std::uint64_t reg) {
-    if (reg == kRbp) return &row_.rbp;
-    if (reg == cie_.return_register) return &row_.return_address;
-    return nullptr;
-  }
-  void set(std::uint64_t reg, const Where& where) {
-    if (Where* place = slot(reg)) *place = where;
-  }
-  void restore(std::uint64_t reg) {
-    if (reg == kRbp) row_.rbp = initial_.rbp;
-    if (reg == cie_.return_register) row_.return_address = initial_.return_address;
-  }
-  void define_cfa(std::uint64_t reg, std::int64_t offset) {
-    row_.cfa_is_expression = false;
-    row_.cfa_register = reg;
-    row_.cfa_offset = offset;
-  }
-  static Bytes take_block(Reader& in) {
-    const Reader block = in.part(in.uleb());
-    return {block.at(), block.end()};
-  }
-
-  // The instructions without an operand in their first byte (DWARF 5, table 7.29).
-  bool plain(std::uint8_t opcode, Reader& in, std::uintptr_t& at, std::uint64_t& advance) {
-    switch (opcode) {
-      case 0x00:  // nop
-        return true;
-      case 0x01:  // set_loc
-        at = take_encoded(in, cie_.pointer_encoding, 0);
-        return false;
-      case 0x02:
-        advance = in.take<std::uint8_t>();
-        return true;
-      case 0x03:
-        advance = in.take<std::uint16_t>();
-        return true;
-      case 0x04:
-        advance = in.take<std::uint32_t>();
-        return true;
-      case 0x05: {  // offset_extended
-        const std::uint64_t reg = in.uleb();
-        set(reg, at_cfa(in.uleb()));
-        return true;
-      }
-      case 0x06:  // restore_extended
-        restore(in.uleb());
-        return true;
-      case 0x07:  // undefined
-        set(in.uleb(), {Where::Kind::kUndefined, 0, {}});
-        return true;
-      case 0x08:  // same_value
-        set(in.uleb(), {});
-        return true;
-      case 0x09: {  // register
-        const std::uint64_t reg = in.uleb();
-        in.uleb();
-        set(reg, {Where::Kind::kOther, 0, {}});
-        return true;
-      }
-      case 0x0a:  // remember_state
-        if (saved_ == kMostSaved) return false;
-        saves_[saved_++] = row_;
-        return true;
-      case 0x0b:  // restore_state
-        if (saved_ == 0) return false;
-        row_ = saves_[--saved_];
-        return true;
-      case 0x0c: {  // def_cfa
-        const std::uint64_t reg = in.uleb();
-        define_cfa(reg, static_cast<std::int64_t>(in.uleb()));
-        return true;
-      }
-      case 0x0d:  // def_cfa_register
-        define_cfa(in.uleb(), row_.cfa_offset);
-        return true;
-      case 0x0e:  // def_cfa_offset
-        define_cfa(row_.cfa_register, static_cast<std::int64_t>(in.uleb()));
-        return true;
-      case 0x0f:  // def_cfa_expression
-        row_.cfa_is_expression = true;
-        row_.cfa_expression = take_block(in);
-        return true;
-      case 0x10: {  // expression
-        const std::uint64_t reg = in.uleb();
-        set(reg, {Where::Kind::kExpression, 0, take_block(in)});
-        return true;
-      }
-      case 0x16: {  // val_expression
-        const std::uint64_t reg = in.uleb();
-        take_block(in);
-        set(reg, {Where::Kind::kOther, 0, {}});
-        return true;
-      }
-      case 0x11: {  // offset_extended_sf
-        const std::uint64_t reg = in.uleb();
-        set(reg, {Where::Kind::kAtCfa, in.sleb() * cie_.data_align, {}});
-        return true;
-      }
-      case 0x12: {  // def_cfa_sf
-        const std::uint64_t reg = in.uleb();
-        define_cfa(reg, in.sleb() * cie_.data_align);
-        return true;
-      }
-      case 0x13:  // def_cfa_offset_sf
-        define_cfa(row_.cfa_register, in.sleb() * cie_.data_align);
-        return true;
-      case 0x14:    // val_offset
-      case 0x15: {  // val_offset_sf
-        const std::uint64_t reg = in.uleb();
-        in.uleb();
-        set(reg, {Where::Kind::kOther, 0, {}});
-        return true;
-      }
-      case 0x2e:  // GNU_args_size
-        in.uleb();
-        return true;
-      case 0x2f: {  // GNU_negative_offset_extended
-        const std::uint64_t reg = in.uleb();
-        set(reg,
-            {Where::Kind::kAtCfa, -static_cast<std::int64_t>(in.uleb()) * cie_.data_align, {}});
-        return true;
-      }
-      default:
-        return false;
-    }
-  }
-
-  static constexpr unsigned kMostSaved = 8;
-  const Cie& cie_;
-  Row row_;
-  Row initial_;
-  Row saves_[kMostSaved];
-  unsigned saved_ = 0;
-};
 
 // An expression's result in symbols: a constant, a register plus a constant, or what lies there.
 struct Symbol {
@@ -583,10 +266,9 @@ Rule rule_at(const ModuleImage& module, std::uintptr_t pc) {
   Fde fde;
   if (address == 0 || !read_fde(module, address, fde)) return kNoRule;
   if (pc < fde.start || pc >= fde.end) return kNoRule;
-  Machine machine(fde.cie);
-  if (!machine.run(fde.cie.instructions, fde.start, ~std::uintptr_t{0}, true)) return kNoRule;
-  if (!machine.run(fde.instructions, fde.start, pc, false)) return kNoRule;
-  return reduce(machine.row(), fde.cie.signal_frame, pc);
+  Row row;
+  if (!row_at(fde.cie, fde.instructions, fde.start, pc, row)) return kNoRule;
+  return reduce(row, fde.cie.signal_frame, pc);
 }
 
 }  // namespace hitch::unwind
