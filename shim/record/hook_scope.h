@@ -12,11 +12,16 @@ class HookScope {
   // function.
   HITCH_FAST explicit HookScope(ThreadState& state, std::uintptr_t slot = base::return_slot())
       : state_(state) {
-    state.guard_return = *reinterpret_cast<const std::uintptr_t*>(slot);
+    // A hook of a signal handler may run between any two of these: it must find guard_return either
+    // right or 0.
     state.guard = slot;
+    base::signal_fence();
+    state.guard_return = *reinterpret_cast<const std::uintptr_t*>(slot);
     base::signal_fence();
   }
   HITCH_FAST ~HookScope() {
+    base::signal_fence();
+    state_.guard_return = 0;
     base::signal_fence();
     state_.guard = kIdle;
   }

@@ -34,6 +34,11 @@ ThreadSlot& slot_at(const Process& process, std::uint32_t index) {
   return *reinterpret_cast<ThreadSlot*>(process.base + process.geometry.slot_offset(index));
 }
 
+// traced_free asks for room before it takes the guard, and a signal handler's hooks may use up that
+// room in between: then its record goes here. For the hook and three handlers, each inside the one
+// before.
+constexpr unsigned kReservedWords = 4 * format::kFreeWords;
+
 // Points the thread at an empty chunk. Nothing is published yet.
 void open_chunk(ThreadState& state, const Process& process, ChunkId id) {
   ChunkHeader* header = chunk_header(process, id);
@@ -42,7 +47,8 @@ void open_chunk(ThreadState& state, const Process& process, ChunkId id) {
   header->closed_bytes = 0;
   state.chunk = id;
   state.publish_bias = (std::uint64_t{id} << 32) - reinterpret_cast<std::uintptr_t>(chunk);
-  state.end = reinterpret_cast<std::uint64_t*>(chunk + process.geometry.chunk_bytes(id));
+  state.end =
+      reinterpret_cast<std::uint64_t*>(chunk + process.geometry.chunk_bytes(id)) - kReservedWords;
   state.limit = state.end - 5;
   publish(state, reinterpret_cast<std::uint64_t*>(chunk + format::kChunkDataOffset));
 }
@@ -165,7 +171,7 @@ bool was_left(const ThreadState& state, std::uintptr_t slot) {
   if (slot == guard) return true;
   std::uintptr_t now_there = 0;
   if (!read_own_word(guard, now_there)) return false;
-  if (now_there != state.guard_return) return true;
+  if (state.guard_return != 0 && now_there != state.guard_return) return true;
   return slot > guard && on_same_stack(slot, guard);
 }
 

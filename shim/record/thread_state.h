@@ -38,7 +38,7 @@ struct alignas(64) ThreadState {
   std::uintptr_t note_caller;
   std::uintptr_t note_sp;
   std::uint64_t note_op;
-  std::uintptr_t guard_return;  // the return address at `guard` when the hook began
+  std::uintptr_t guard_return;  // what `guard` pointed to when the hook began; 0: not noted yet
   format::SharedHeader* header;
   std::uint64_t* end;      // past the chunk's last word
   std::uint32_t chunk;     // format::ChunkId being written

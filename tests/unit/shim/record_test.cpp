@@ -189,6 +189,42 @@ TEST(Record, LevelCountFlushesAtTheFirstCallOfANewEpoch) {
   EXPECT_EQ(got.total.allocs, 7u);
 }
 
+// A signal between taking the guard and noting what it points to: the hook is alive.
+TEST(Record, AHookThatHasOnlyJustBegunIsNotTakenForOneThatWasLeft) {
+  RecordedProcess process;
+  traced_release(traced_malloc(8));
+  record::ThreadState& state = *record::hitch_thread_state;
+  {
+    const record::HookScope scope(state);
+    state.guard_return = 0;
+    const std::uintptr_t guard = state.guard;
+    traced_release(traced_malloc(16));
+    EXPECT_EQ(state.guard, guard);
+  }
+  const Collector& got = process.finish();
+  EXPECT_EQ(got.total.nested_calls, 2u);
+  EXPECT_EQ(got.total.abandoned_calls, 0u);
+}
+
+// A signal between a release's look at the room and its taking the guard: the handler's hooks fill
+// the chunk, and the release writes all the same.
+TEST(Record, AReleaseWhoseRoomWasTakenStaysInItsChunk) {
+  RecordedProcess process;
+  traced_release(traced_malloc(8));
+  record::ThreadState& state = *record::hitch_thread_state;
+  {
+    const record::HookScope scope(state);
+    const std::uint64_t tag[2] = {format::make_head(BufferKind::kTagPush, 1), 1};
+    while (state.write + 2 <= state.end) ASSERT_TRUE(record::append(scope, tag, 2));
+    record::write_release(state, format::make_head(BufferKind::kFree, format::Op::kFree, 2),
+                          nullptr, 0x5678);
+  }
+  for (int i = 0; i < 3; ++i) traced_release(traced_malloc(8));
+  const Collector& got = process.finish();
+  EXPECT_EQ(process.drainer().malformed(), 0u);
+  EXPECT_EQ(got.count(BufferKind::kFree), 1u + 1u + 3u);
+}
+
 TEST(Record, UntimedModesRecordWithoutDurations) {
   for (const format::TimeMode mode : {format::TimeMode::kNone, format::TimeMode::kAlloc}) {
     RecordedProcess process({.time = mode});
