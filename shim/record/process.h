@@ -15,7 +15,8 @@ struct Process {
   format::PoolGeometry geometry;
   ThreadState* states;       // one for each slot
   unwind::StackMemo* memos;  // the same
-  unsigned stack_depth;      // entries kept of a callstack
+  std::uint32_t pid;
+  unsigned stack_depth;  // entries kept of a callstack; 0: none are taken
 };
 
 // Wiped page; null until the session has set it up.

@@ -114,14 +114,13 @@ ThreadState* attach_thread(Process& process) {
     state.mode = kRecord;
     if (time_mode != format::TimeMode::kNone) state.mode |= kTimeAlloc;
     if (time_mode == format::TimeMode::kAll) state.mode |= kTimeFree;
-    if (level == format::Level::kTrace && process.stack_depth != 0) state.mode |= kStacks;
+    if (process.stack_depth != 0) state.mode |= kStacks;
   }
   if (header.clock_kind == static_cast<std::uint32_t>(format::ClockKind::kMonotonicRaw)) {
     state.mode |= kSlowClock;
   }
   slot.tid = static_cast<std::uint32_t>(base::system_call(SYS_gettid));
-  const bool is_main = slot.tid == static_cast<std::uint32_t>(base::system_call(SYS_getpid));
-  state.memo->bounds.reset(unwind::top_of_own_stack(is_main));
+  state.memo->bounds.reset(unwind::top_of_own_stack(slot.tid == process.pid));
   open_chunk(state, process, entry);  // slot i's small chunk is chunk i + 1
   std::uint64_t* words = state.write;
   words[0] = format::make_head(BufferKind::kThreadStart, now(state) - state.tsc_base);

@@ -198,6 +198,17 @@ void populate(char* memory, std::size_t bytes) {
   system_call(SYS_madvise, word(memory), static_cast<long>(bytes), kPopulateWrite);
 }
 
+// How many entries are kept of a callstack; 0: none are taken, and nothing is set up for them.
+unsigned prepare_stacks(const format::SharedHeader& header) {
+  constexpr std::uint64_t kMostDepth = unwind::kMostEntries - 1;  // and a marker
+  if (header.level != static_cast<std::uint32_t>(format::Level::kTrace)) return 0;
+  if (g_options.stack_depth == 0) return 0;
+  void* find_object = reinterpret_cast<void*>(libc::find_default("_dl_find_object", nullptr));
+  if (!unwind::prepare_walker(find_object)) return 0;
+  return static_cast<unsigned>(g_options.stack_depth < kMostDepth ? g_options.stack_depth
+                                                                  : kMostDepth);
+}
+
 // What threads remember, and the process' own words, in memory that a forked child finds wiped.
 record::Process* make_process(const Connection& connection) {
   constexpr std::size_t kProcessBytes = in_pages(sizeof(record::Process));
@@ -217,12 +228,8 @@ record::Process* make_process(const Connection& connection) {
   process->base = connection.base;
   process->states = reinterpret_cast<record::ThreadState*>(memory + kProcessBytes);
   process->memos = reinterpret_cast<unwind::StackMemo*>(memory + kProcessBytes + kStateBytes);
-  const bool walking = unwind::prepare_walker(
-      reinterpret_cast<void*>(libc::find_default("_dl_find_object", nullptr)));
-  constexpr std::uint64_t kMostDepth = unwind::kMostEntries - 1;  // and a marker
-  const std::uint64_t depth =
-      g_options.stack_depth < kMostDepth ? g_options.stack_depth : kMostDepth;
-  process->stack_depth = walking ? static_cast<unsigned>(depth) : 0;
+  process->pid = static_cast<std::uint32_t>(system_call(SYS_getpid));
+  process->stack_depth = prepare_stacks(*header);
   process->geometry = {header->total_bytes,   header->slots_offset, header->small_offset,
                        header->chunks_offset, header->slot_count,   header->chunk_count};
   process->header = header;

@@ -60,7 +60,6 @@ RecordedProcess::RecordedProcess(Settings settings)
   process_.geometry = pool_->geometry();
   process_.states = states_.data();
   process_.memos = memos_.data();
-  process_.stack_depth = settings.stack_depth;
   record::g_process = &process_;
   record::g_start = static_cast<std::uint32_t>(record::Start::kRecording);
 }

@@ -42,7 +42,6 @@ class RecordedProcess {
     format::TimeMode time = format::TimeMode::kAll;
     std::uint64_t outlier_ticks = ~std::uint64_t{0};
     std::uint64_t pool_bytes = 1 << 20;
-    unsigned stack_depth = 0;  // not 0: prepare_walker() was called
   };
   RecordedProcess() : RecordedProcess(Settings{}) {}
   explicit RecordedProcess(Settings settings);
