@@ -13,6 +13,10 @@
 
 namespace hitch::format {
 
+// Stack::flags.
+constexpr std::uint64_t kStackIsCut = 2;        // deeper entries were not kept
+constexpr std::uint64_t kStackIsTruncated = 4;  // no unwind information led further out
+
 enum class FieldType : std::uint8_t { U64, TIME, TEXT, BYTES, LIST };
 
 namespace trace {

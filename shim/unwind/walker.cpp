@@ -2,8 +2,6 @@
 
 #include <sys/mman.h>
 
-#include <cstring>
-
 #include "base/syscall.h"
 #include "unwind/code_map.h"
 #include "unwind/rule_table.h"

@@ -34,6 +34,11 @@ class Stacks : public testing::Test {
     EXPECT_EQ(trace.stack_checks.different, 0u) << run.err;
     return trace;
   }
+  static std::size_t deepest(const model::Trace& trace) {
+    std::size_t most = 0;
+    for (const model::Stack& stack : trace.stacks) most = std::max(most, stack.addresses.size());
+    return most;
+  }
   static std::size_t stacks_with(const model::Trace& trace, std::uint64_t flag) {
     return static_cast<std::size_t>(
         std::count_if(trace.stacks.begin(), trace.stacks.end(),
@@ -100,26 +105,22 @@ TEST_F(Stacks, OfAnInterpreterEqualLibunwinds) {
 TEST_F(Stacks, ThroughCodeWithoutUnwindInformationAreMarkedTruncated) {
   const model::Trace trace = verified({"stacks_gcc_O2", "jit"});
   EXPECT_GE(trace.stack_checks.truncated, 300u);
-  EXPECT_GE(stacks_with(trace, model::kStackTruncated), 1u);
+  EXPECT_GE(stacks_with(trace, format::kStackIsTruncated), 1u);
 }
 
 TEST_F(Stacks, DeeperThanAskedForAreMarkedCut) {
   const model::Trace trace =
       verified({"stacks_gcc_O0", "recursion"}, {{"HITCH_STACK_DEPTH", "16"}});
-  std::size_t most = 0;
-  for (const model::Stack& stack : trace.stacks) most = std::max(most, stack.addresses.size());
-  EXPECT_EQ(most, 16u);
-  EXPECT_GE(stacks_with(trace, model::kStackCut), 1u);
-  EXPECT_EQ(stacks_with(trace, model::kStackTruncated), 0u);
+  EXPECT_EQ(deepest(trace), 16u);
+  EXPECT_GE(stacks_with(trace, format::kStackIsCut), 1u);
+  EXPECT_EQ(stacks_with(trace, format::kStackIsTruncated), 0u);
 }
 
 TEST_F(Stacks, AreNeverDeeperThanThereIsRoomFor) {
   const model::Trace trace =
       verified({"stacks_gcc_O0", "recursion"}, {{"HITCH_STACK_DEPTH", "100000"}});
-  std::size_t most = 0;
-  for (const model::Stack& stack : trace.stacks) most = std::max(most, stack.addresses.size());
-  EXPECT_EQ(most, 119u);
-  EXPECT_GE(stacks_with(trace, model::kStackCut), 1u);
+  EXPECT_EQ(deepest(trace), 119u);
+  EXPECT_GE(stacks_with(trace, format::kStackIsCut), 1u);
 }
 
 TEST_F(Stacks, AreLeftOutOnRequest) {

@@ -163,7 +163,7 @@ void add_report(CLI::App& app, Parsed& parsed) {
   report
       ->add_option("--group", parsed.group,
                    "entry|function|file|module|caller|stack: what call sites are shown by; the "
-                   "first five look through operator new, containers and the like (default: entry)")
+                   "first four look through operator new, containers and the like (default: entry)")
       ->type_name("WHAT")
       ->check(group_word);
   report

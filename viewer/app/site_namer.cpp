@@ -70,16 +70,14 @@ struct SiteNamer::Impl {
   }
 
   model::SiteKey key(const model::Site& site, Grouping grouping, const Plumbing& plumbing) {
-    if (grouping == Grouping::kCaller || grouping == Grouping::kStack) {
-      if (grouping == Grouping::kCaller || !site.stack)
-        return {std::to_string(site.address), "", site.address, site.module};
-      model::SiteKey key = key_entry(site, plumbing);
-      key.group = "stack " + std::to_string(site.stack->index());
-      return key;
-    }
+    if (grouping == Grouping::kCaller)
+      return {std::to_string(site.address), "", site.address, site.module};
     model::SiteKey key = key_entry(site, plumbing);
     key.group = std::to_string(key.address);
-    if (grouping == Grouping::kEntry || key.address == 0) return key;
+    if (grouping == Grouping::kStack && site.stack)
+      key.group = "stack " + std::to_string(site.stack->index());
+    if (grouping == Grouping::kEntry || grouping == Grouping::kStack || key.address == 0)
+      return key;
     const Symbol symbol = look_up(key.module, key.address);
     if (grouping == Grouping::kFunction) key.group = symbol.module + "!" + symbol.function;
     if (grouping == Grouping::kFile && !symbol.file.empty()) {

@@ -35,8 +35,8 @@ void note_quality(const Site& site, const SiteTotals& totals, Trace& trace) {
   StackQuality& quality = trace.stack_quality;
   const std::uint64_t calls = totals.calls();
   quality.calls += calls;
-  if ((stack.flags & kStackCut) != 0) quality.cut_calls += calls;
-  if ((stack.flags & kStackTruncated) == 0) return;
+  if ((stack.flags & format::kStackIsCut) != 0) quality.cut_calls += calls;
+  if ((stack.flags & format::kStackIsTruncated) == 0) return;
   quality.truncated_calls += calls;
   if (!stack.modules.empty() && stack.modules.back())
     quality.truncated_in[*stack.modules.back()] += calls;

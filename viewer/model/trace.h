@@ -102,10 +102,8 @@ struct SiteTotals {
 struct Stack {
   std::vector<std::uint64_t> addresses;          // innermost first
   std::vector<std::optional<ModuleId>> modules;  // of each
-  std::uint64_t flags = 0;                       // kStackCut, kStackTruncated
+  std::uint64_t flags = 0;                       // format::kStackIsCut, format::kStackIsTruncated
 };
-constexpr std::uint64_t kStackCut = 2;        // deeper entries were not kept
-constexpr std::uint64_t kStackTruncated = 4;  // no unwind information led further out
 
 // How many calls have a callstack, and how many of those are not whole.
 struct StackQuality {

@@ -9,8 +9,6 @@ namespace hitch::resolve {
 namespace {
 
 constexpr unsigned kFirstBits = 12;
-constexpr std::uint64_t kFlagCut = 2;
-constexpr std::uint64_t kFlagTruncated = 4;
 
 }  // namespace
 
@@ -55,7 +53,8 @@ bool Stacks::write(Node node) {
   for (Node at = node; at != 0; at = nodes_[at].parent) {
     const std::uint64_t address = nodes_[at].address;
     if (address == format::kStackCut || address == format::kStackTruncated) {
-      record.flags |= address == format::kStackCut ? kFlagCut : kFlagTruncated;
+      record.flags |=
+          address == format::kStackCut ? format::kStackIsCut : format::kStackIsTruncated;
       continue;
     }
     const std::uint64_t module = modules_.find(address);

@@ -27,7 +27,7 @@ SiteTotals totals(std::uint64_t allocs, std::uint64_t ticks) {
 Trace sample() {
   Trace trace;
   trace.stacks.resize(3);
-  trace.stacks[2].flags = kStackTruncated;
+  trace.stacks[2].flags = format::kStackIsTruncated;
   trace.stacks[2].addresses = {0x30};
   trace.stacks[2].modules = {ModuleId(1u)};
   trace.sites = {{0x10, {}, kMalloc, StackId(0u), 0, ""},
