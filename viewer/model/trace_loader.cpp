@@ -300,7 +300,10 @@ class Loader {
 
   // Afterwards every id in the model names something that is there.
   void drop_dangling() {
-    for (Site& site : out_.sites) drop(site.module, out_.modules.size());
+    for (Site& site : out_.sites) {
+      drop(site.module, out_.modules.size());
+      drop(site.stack, out_.stacks.size());
+    }
     for (Stack& stack : out_.stacks) {
       for (auto& module : stack.modules) drop(module, out_.modules.size());
     }

@@ -133,13 +133,14 @@ TEST(TraceLoader, NumbersOutOfReachAreLeftOutWithAWarning) {
 
 TEST(TraceLoader, IdsThatNameNothingLoseTheirName) {
   TraceBuilder builder;
-  builder.add(trace::Site{0, 0x1000, 99, 0, 0});
+  builder.add(trace::Site{0, 0x1000, 99, 0, 77});
   trace::Outlier outlier;
   outlier.site = 55;
   outlier.stack = 12;
   builder.add(outlier).frame({});
   const Trace trace = load(builder);
   EXPECT_FALSE(trace.sites[0].module);
+  EXPECT_FALSE(trace.sites[0].stack);
   EXPECT_FALSE(trace.outliers[0].site);
   EXPECT_FALSE(trace.outliers[0].stack);
 }
