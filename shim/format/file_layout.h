@@ -30,11 +30,19 @@ constexpr std::uint32_t kChunkMagic = 0x4b4e4348;  // "HCNK"
 enum class ChunkKind : std::uint8_t { kRecords = 1, kIndex = 2 };
 enum class ChunkCodec : std::uint8_t { kPlain = 0, kZstd = 1 };
 
+// What a chunk holds beside its records' kinds: what may be skipped by a reader that does not need
+// it, and taken out of the file by a recorder that needs the room.
+enum class ChunkContent : std::uint16_t {
+  kMixed = 0,   // anything
+  kRows = 1,    // sums of frames, outliers, large blocks
+  kEvents = 2,  // Events records alone
+};
+
 struct ChunkFrame {
   std::uint32_t magic;
-  std::uint8_t kind;   // ChunkKind
-  std::uint8_t codec;  // ChunkCodec
-  std::uint16_t reserved;
+  std::uint8_t kind;           // ChunkKind
+  std::uint8_t codec;          // ChunkCodec
+  std::uint16_t content;       // ChunkContent
   std::uint32_t stored_bytes;  // that follow this frame
   std::uint32_t raw_bytes;     // after decompression; at most kMaxRawChunk
   std::uint32_t crc32c;  // of the stored bytes and of this frame with crc32c = 0, in that order

@@ -140,6 +140,14 @@ HITCH_EXPORT void hitchtrace_message(const char* text) {
   append_text(scope, BufferKind::kMessage, 0, 0, text);
 }
 
+HITCH_EXPORT void hitchtrace_record(int on) {
+  ThreadState* state = hitch::record::enter();
+  if (state == nullptr) return;
+  const auto kind =
+      on != 0 ? hitch::format::RequestKind::kStart : hitch::format::RequestKind::kStop;
+  append_words(*state, BufferKind::kRequest, static_cast<std::uint64_t>(kind), 2);
+}
+
 HITCH_EXPORT int hitchtrace_is_recording() {
   const ThreadState* state = hitch::record::enter();
   return state != nullptr && state->header->recording.load(std::memory_order_relaxed) != 0 ? 1 : 0;

@@ -1,14 +1,17 @@
 # Completion of hitchtrace for bash.
 
 # options:begin
-_hitchtrace_run_flags='-o --output --dir --level --time --keep --outlier-us --large-block-kib --buffer --window-ms --hitch-ms --hitch-mad --target --log --children --no-children --stack-depth --verify-stacks --no-verify-stacks --hook-dlsym --no-hook-dlsym --hook-present --no-hook-present --hook-mmap --no-hook-mmap --hook-sleep --no-hook-sleep --keep-deepbind --no-keep-deepbind --verbose --no-verbose --disable --no-disable'
+_hitchtrace_run_flags='-o --output --dir --level --time --keep --keep-around --max-file --start-frame --paused --no-paused --outlier-us --large-block-kib --buffer --window-ms --hitch-ms --hitch-mad --target --log --children --no-children --stack-depth --verify-stacks --no-verify-stacks --hook-dlsym --no-hook-dlsym --hook-present --no-hook-present --hook-mmap --no-hook-mmap --hook-sleep --no-hook-sleep --keep-deepbind --no-keep-deepbind --verbose --no-verbose --disable --no-disable'
 _hitchtrace_run_values() {
   case $1 in
     -o|--output) COMPREPLY=($(compgen -f -- "$2")) ;;
     --dir) COMPREPLY=($(compgen -d -- "$2")) ;;
     --level) COMPREPLY=($(compgen -W 'count time trace' -- "$2")) ;;
     --time) COMPREPLY=($(compgen -W 'none alloc all' -- "$2")) ;;
-    --keep) COMPREPLY=($(compgen -W 'frames all' -- "$2")) ;;
+    --keep) COMPREPLY=($(compgen -W 'frames all hitches' -- "$2")) ;;
+    --keep-around) : ;;
+    --max-file) : ;;
+    --start-frame) : ;;
     --outlier-us) : ;;
     --large-block-kib) : ;;
     --buffer) : ;;

@@ -37,7 +37,8 @@ class HeldSignals {
   HeldSignals() {
     sigset_t held;
     sigemptyset(&held);
-    for (const int one : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&held, one);
+    for (const int one : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD})
+      sigaddset(&held, one);
     sigprocmask(SIG_BLOCK, &held, &before_);
     descriptor_.reset(signalfd(-1, &held, SFD_CLOEXEC | SFD_NONBLOCK));
   }
@@ -163,7 +164,8 @@ class Supervisor {
   }
 
   void forward(int number) const {
-    const bool to_recorder = (number == SIGTERM || number == SIGHUP) && !recorder_ended_;
+    const bool to_recorder =
+        (number == SIGTERM || number == SIGHUP || number == SIGUSR1) && !recorder_ended_;
     if (to_recorder) {
       kill(recorder_, number);
       return;

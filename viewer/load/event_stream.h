@@ -12,6 +12,8 @@ namespace hitch::load {
 
 struct EventStreamResult {
   std::uint64_t events = 0;
+  std::uint64_t skipped = 0;          // left out on purpose: no hitch near, or recording paused
+  std::uint64_t given_up = 0;         // taken out again to keep the file small
   std::uint64_t missing = 0;          // in blocks that are lost or damaged
   std::vector<std::string> warnings;  // one sentence for each damaged block, ten at most
 };

@@ -133,6 +133,13 @@ struct Heap {
   std::uint64_t live_bytes = 0;
 };
 
+// What option max_file took out of the file again.
+struct GivenUp {
+  std::uint64_t frames = 0;  // no rows of the frames numbered below
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+};
+
 struct TagTotals {
   std::uint64_t calls = 0;
   std::uint64_t bytes = 0;
@@ -172,6 +179,10 @@ struct Trace {
   format::trace::Repair repair;
   format::trace::OwnCalls own_calls;
   format::trace::StackChecks stack_checks;
+  GivenUp given_up;
+  std::vector<format::trace::MemorySample> memory;  // in order of time
+  std::vector<format::trace::HeapSample> heap_samples;
+  std::vector<format::trace::Recording> recording;  // pauses
   std::uint64_t kept_events = 0;  // that the file has one by one (load/event_stream.h)
   std::optional<format::trace::End> end;
   std::vector<std::string> warnings;  // what could not be read or made no sense

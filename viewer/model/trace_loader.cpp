@@ -136,6 +136,20 @@ class Loader {
   void operator()(const trace::Events& r) {
     out_.kept_events += std::min<std::uint64_t>(r.count, format::kMostBlockEvents);
   }
+  void operator()(const trace::GivenUp& r) {
+    out_.given_up.frames = std::max(out_.given_up.frames, r.last_frame + 1);
+    out_.given_up.events += r.events;
+    out_.given_up.bytes += r.bytes;
+  }
+  void operator()(const trace::MemorySample& r) {
+    if (room(out_.memory)) out_.memory.push_back(r);
+  }
+  void operator()(const trace::HeapSample& r) {
+    if (room(out_.heap_samples)) out_.heap_samples.push_back(r);
+  }
+  void operator()(const trace::Recording& r) {
+    if (room(out_.recording)) out_.recording.push_back(r);
+  }
   void operator()(const trace::StackChecks& r) { out_.stack_checks = r; }
   void operator()(const trace::End& r) { out_.end = r; }
 

@@ -46,6 +46,7 @@ HITCHTRACE_IMPORT void hitchtrace_tag_push(const char* name);
 HITCHTRACE_IMPORT void hitchtrace_tag_pop(void);
 HITCHTRACE_IMPORT void hitchtrace_message(const char* text);
 HITCHTRACE_IMPORT int hitchtrace_is_recording(void);
+HITCHTRACE_IMPORT void hitchtrace_record(int on);
 HITCHTRACE_IMPORT hitch_heap hitchtrace_heap_create(const char* name, hitch_heap parent);
 HITCHTRACE_IMPORT void hitchtrace_heap_alloc(hitch_heap heap, const void* block, size_t bytes);
 HITCHTRACE_IMPORT void hitchtrace_heap_free(hitch_heap heap, const void* block);
@@ -87,6 +88,11 @@ static inline void hitch_tag_pop(void) { HITCHTRACE_CALL(hitchtrace_tag_pop, ())
 /* A line for the trace ("level 2 loaded"); every hitch is reported with the last message before it.
  * Copied; cut at 240 bytes. */
 static inline void hitch_message(const char* text) { HITCHTRACE_CALL(hitchtrace_message, (text)); }
+
+/* 0 pauses recording, 1 lets it go on: frames in between are not in the trace, only the run's
+ * totals and the live blocks are followed. Takes effect within about a tenth of a second. A run
+ * that was started with option paused records nothing before the first hitch_record(1). */
+static inline void hitch_record(int on) { HITCHTRACE_CALL(hitchtrace_record, (on)); }
 
 /* 1 while events of this process are being recorded, else 0. */
 static inline int hitch_is_recording(void) {

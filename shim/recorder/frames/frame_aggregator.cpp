@@ -41,8 +41,9 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
       timed_frees_(config.level != format::Level::kCount &&
                    config.time_mode == format::TimeMode::kAll) {
   if (config.keep_events && config.level != format::Level::kCount)
-    keeper_ = std::make_unique<EventKeeper>(out, config.tsc_hz,
-                                            [this] { sites_.write_new(last_key_, now_ms_); });
+    keeper_ = std::make_unique<EventKeeper>(
+        out, EventKeeper::Config{config.tsc_hz, config.keep_hitches_only, config.keep_around},
+        [this] { sites_.write_new(last_key_, now_ms_); });
   timeline_.set_callbacks([this] { sites_.write_new(last_key_, now_ms_); },
                           [this](OpenFrame& frame) { complete_frame(frame); });
 }
@@ -368,6 +369,10 @@ void FrameAggregator::finish(std::uint64_t end) {
   if (keeper_ != nullptr) keeper_->flush();
   sites_.write_new(last_key_, now_ms_);
   latencies_.write_rest(out_);
+}
+
+void FrameAggregator::finish_events() {
+  if (keeper_ != nullptr) keeper_->finish();
 }
 
 }  // namespace hitch::frames

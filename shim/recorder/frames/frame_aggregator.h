@@ -36,6 +36,8 @@ struct AggregatorConfig {
   format::Level level = format::Level::kTrace;
   format::TimeMode time_mode = format::TimeMode::kAll;
   bool keep_events = false;
+  bool keep_hitches_only = false;
+  std::uint64_t keep_around = 30;  // frames, with keep_hitches_only
 };
 
 class FrameAggregator final : public drain::EventSink {
@@ -53,8 +55,24 @@ class FrameAggregator final : public drain::EventSink {
   void note_pool_use(std::uint64_t chunks);
   // After each drain.
   void advance(std::uint64_t horizon, std::uint64_t now_ms);
-  // After the last: closes everything. Repair and End records are the caller's.
+  // After the last: closes everything but the kept events. Repair and End records are the caller's.
   void finish(std::uint64_t end);
+  // Once every frame is judged.
+  void finish_events();
+
+  // Whether a frame was a hitch, in order; what --keep hitches keeps follows from it.
+  void judged(const format::trace::Frame& frame, bool is_hitch) {
+    if (keeper_ != nullptr && config_.keep_hitches_only) keeper_->judged(frame, is_hitch);
+  }
+  // Paused: no event is kept. Live blocks are followed all the same.
+  void set_paused(bool paused) {
+    if (keeper_ != nullptr) keeper_->set_paused(paused);
+  }
+  std::uint64_t overflowed_events() const { return keeper_ != nullptr ? keeper_->overflowed() : 0; }
+  // Called when the game asks for recording to go on or to pause.
+  void set_on_request(std::function<void(bool on)> on_request) {
+    on_request_ = std::move(on_request);
+  }
 
   resolve::Threads& threads() { return threads_; }
   resolve::Modules& modules() { return modules_; }
@@ -122,6 +140,7 @@ class FrameAggregator final : public drain::EventSink {
   PresentPicker picker_;
   Latencies latencies_;
   OnOutlier on_outlier_;
+  std::function<void(bool)> on_request_;
   std::unique_ptr<EventKeeper> keeper_;           // null: events are not kept one by one
   std::vector<std::unique_ptr<ThreadLog>> logs_;  // by dense thread id; null once ended
   std::unordered_map<std::uint32_t, std::uint64_t> tag_texts_;

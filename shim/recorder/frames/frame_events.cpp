@@ -113,6 +113,10 @@ void FrameAggregator::rare(const Event& event) {
       sites_.write_new(event.key, now_ms_);
       modules_.unloaded(event.words[1], event.key);
       return;
+    case BufferKind::kRequest:
+      if (on_request_)
+        on_request_(event.words[1] == static_cast<std::uint64_t>(format::RequestKind::kStart));
+      return;
     case BufferKind::kGapEnd:
       log_of(event.thread).path.clear();
       return forget_open_calls(log_of(event.thread));

@@ -115,6 +115,7 @@ void FrameTimeline::cut_at_present(const format::FrameRecord& present, std::uint
                                    const format::trace::Frame& measured) {
   const std::uint64_t exit = format::key_of(present.head);
   OpenFrame* ending = open_.back().get();
+  ++presents_;
   if (!has_presents_) {
     cut_windows(exit - std::min<std::uint64_t>(exit, 1));
     ending = open_.back().get();

@@ -71,6 +71,7 @@ class FrameTimeline {
 
   // Presents. `key` is the exit; the current frame ends there.
   bool has_presents() const { return has_presents_; }
+  std::uint64_t presents() const { return presents_; }
   void cut_at_present(const format::FrameRecord& present, std::uint32_t thread,
                       const format::trace::Frame& measured);
 
@@ -123,6 +124,7 @@ class FrameTimeline {
   std::uint64_t window_end_;  // of the current window; no end once there are presents
   std::uint64_t late_written_at_ = 0;
   std::uint64_t late_ = 0;
+  std::uint64_t presents_ = 0;
   bool has_presents_ = false;
 };
 

@@ -18,7 +18,7 @@ InheritedSignals::InheritedSignals() {
   }
   sigset_t blocked;
   sigemptyset(&blocked);
-  for (const int signal : {SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&blocked, signal);
+  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGCHLD}) sigaddset(&blocked, signal);
   sigprocmask(SIG_BLOCK, &blocked, &mask_);
   descriptor_ = signalfd(-1, &blocked, SFD_CLOEXEC | SFD_NONBLOCK);
 }

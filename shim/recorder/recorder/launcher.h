@@ -10,8 +10,8 @@ namespace hitch::recorder {
 // What the recorder changes for itself and the game must not inherit.
 class InheritedSignals {
  public:
-  // Remembers, then: SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ are ignored; SIGTERM, SIGHUP, SIGCHLD are
-  // blocked and read through descriptor().
+  // Remembers, then: SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ are ignored; SIGTERM, SIGHUP, SIGUSR1,
+  // SIGCHLD are blocked and read through descriptor().
   InheritedSignals();
   int descriptor() const { return descriptor_; }
   // In a forked child, before exec. Async-signal-safe.

@@ -23,6 +23,12 @@ constexpr std::uint64_t kLookEveryMs = 50;
 constexpr std::uint64_t kNamesEveryMs = 1000;
 constexpr std::uint64_t kFirstNamesMs = 100;
 constexpr std::uint64_t kCalibrateEveryMs = 1000;
+constexpr std::uint64_t kSampleEveryMs = 100;
+constexpr std::uint64_t kHeapEveryMs = 1000;
+constexpr std::uint64_t kFlightRecorderMib = 256;
+// Places among the values of option keep.
+constexpr std::uint32_t kKeepAll = 1;
+constexpr std::uint32_t kKeepHitches = 2;
 
 // A text the game wrote into the header.
 template <std::size_t Size>
@@ -92,21 +98,26 @@ Session::Session(Surroundings& surroundings, GameProcess game,
       files_(game_.pid),
       base_ticks_(surroundings.clock.now()),
       start_ms_(monotonic_ms()),
-      start_cpu_ns_(own_cpu_ns()) {
+      start_cpu_ns_(own_cpu_ns()),
+      memory_watch_(files_) {
   const config::Options& options = surroundings_.options;
   prepare_header();
   auto memory = std::make_unique<write::MemorySink>();
   memory_ = memory.get();
+  const bool keep_hitches = options.keep == kKeepHitches;
+  std::uint64_t most_mib = options.max_file_mib;
+  if (most_mib == 0 && keep_hitches) most_mib = kFlightRecorderMib;
   writer_ = std::make_unique<write::TraceWriter>(std::move(memory), surroundings_.clock.hz(),
-                                                 realtime_ns());
+                                                 realtime_ns(), most_mib << 20);
   frames::AggregatorConfig config;
   config.tsc_hz = surroundings_.clock.hz();
   config.window_ms = options.window_ms;
   config.large_block_bytes = options.large_block_kib * 1024;
   config.level = static_cast<format::Level>(options.level);
   config.time_mode = static_cast<format::TimeMode>(options.time);
-  constexpr std::uint32_t kKeepAll = 1;  // place among the values of option keep
-  config.keep_events = options.keep == kKeepAll;
+  config.keep_events = options.keep == kKeepAll || keep_hitches;
+  config.keep_hitches_only = keep_hitches;
+  config.keep_around = options.keep_around;
   frames_ = std::make_unique<frames::FrameAggregator>(
       config, files_, static_cast<std::uint32_t>(game_.pid) != game_.inner_pid, *writer_);
   drainer_ = std::make_unique<drain::Drainer>(*pool_, *frames_, [this] { return ticks(); });
@@ -118,6 +129,9 @@ Session::Session(Surroundings& surroundings, GameProcess game,
   frames_->set_on_outlier([this](const trace::Outlier& outlier) { log_->outlier(outlier); });
   frames_->timeline().set_on_closed(
       [this](const frames::ClosedFrame& frame) { log_->frame_closed(frame); });
+  log_->set_on_judged(
+      [this](const trace::Frame& frame, bool is_hitch) { frames_->judged(frame, is_hitch); });
+  frames_->set_on_request([this](bool on) { set_recording(on); });
   if (config.level == format::Level::kCount) {
     frames_->timeline().set_epoch_bump(
         [this] { return pool_->header().frame_epoch.fetch_add(1, std::memory_order_acq_rel); });
@@ -127,8 +141,9 @@ Session::Session(Surroundings& surroundings, GameProcess game,
   put_calibration();
   log_->note("hitchtrace: " + game_.exe + ", pid " + std::to_string(game_.pid) + ", " +
              iso_time(realtime_ns()));
-  if (options.keep == kKeepAll && config.level == format::Level::kCount)
-    log_->note("--keep all has nothing to keep at --level count: no event is recorded one by one");
+  if (config.keep_events && config.level == format::Level::kCount)
+    log_->note("--keep has nothing to keep at --level count: no event is recorded one by one");
+  if (options.paused || options.start_frame > 0) set_recording(false);
   if (options.target.text[0] != '\0') open_file();
 }
 
@@ -223,6 +238,36 @@ void Session::look_after_threads(std::uint64_t now_ms) {
   }
 }
 
+void Session::set_recording(bool on) {
+  if (writer_->paused() == !on) return;
+  frames_->set_paused(!on);  // first: what has gathered is still written
+  writer_->set_paused(!on);
+  const std::uint64_t frame = frames_->timeline().current().record.id;
+  writer_->put(trace::Recording{ticks(), on ? std::uint64_t{1} : 0, frame});
+  log_->note((on ? "recording from frame " : "paused in frame ") + std::to_string(frame));
+}
+
+// Option start_frame counts pictures, as reports do.
+void Session::watch_for_start() {
+  const std::uint64_t wanted = surroundings_.options.start_frame;
+  if (wanted == 0 || started_ || frames_->timeline().presents() < wanted) return;
+  started_ = true;
+  set_recording(true);
+}
+
+void Session::sample_memory(std::uint64_t now_ms) {
+  if (now_ms < next_sample_ms_ || writer_->paused()) return;
+  next_sample_ms_ = now_ms + kSampleEveryMs;
+  const resolve::LiveBlocks& live = frames_->blocks().live();
+  const std::uint64_t begin = ticks();
+  if (const auto sample = memory_watch_.memory(begin, live)) writer_->put(*sample);
+  if (now_ms < next_heap_ms_) return;
+  if (const auto sample = memory_watch_.heap(begin, live)) writer_->put(*sample);
+  // At most half a percent of a core, however many blocks there are.
+  const std::uint64_t price_ms = (ticks() - begin) * 1000 / surroundings_.clock.hz();
+  next_heap_ms_ = now_ms + std::max(kHeapEveryMs, price_ms * 200);
+}
+
 bool Session::tick(std::uint64_t now_ms) {
   if (next_look_ms_ == 0) next_look_ms_ = now_ms + kLookEveryMs;
   update_prices();
@@ -230,6 +275,8 @@ bool Session::tick(std::uint64_t now_ms) {
   frames_->note_pool_use(drainer_->take_chunks_peak());
   frames_->advance(drainer_->horizon(), now_ms);
   look_after_threads(now_ms);
+  watch_for_start();
+  sample_memory(now_ms);
   if (now_ms >= next_calibration_ms_) {
     next_calibration_ms_ = now_ms + kCalibrateEveryMs;
     put_calibration();
@@ -261,7 +308,7 @@ void Session::open_file() {
   writer_->flush();
   const std::string so_far = memory_->bytes();
   memory_ = nullptr;
-  writer_->redirect(std::make_unique<write::FileSink>(opened.descriptor), so_far);
+  writer_->redirect(std::make_unique<write::FileSink>(opened.descriptor, opened.path), so_far);
   const std::string asked = options.log.text;
   const std::string log = asked.empty() || asked == "-" ? opened.path + ".log" : asked;
   if (!log_->open(log)) surroundings_.status.note("cannot write the log " + log);
@@ -274,7 +321,7 @@ void Session::report_failed_writes() {
   if (!writer_->failed() || disk_full_) return;
   disk_full_ = true;
   pool_->header().recording.store(0, std::memory_order_release);
-  const std::string text = "the trace cannot be written further (" + writer_->sink().trouble() +
+  const std::string text = "the trace cannot be written further (" + writer_->trouble() +
                            "); what it holds is kept, the game runs on unrecorded";
   surroundings_.status.note(text);
   log_->note(text);
@@ -320,6 +367,13 @@ void Session::end(EndReason reason, std::uint64_t status) {
   frames_->note_pool_use(drainer_->take_chunks_peak());
   write_game_facts();
   frames_->finish(end_ticks);
+  log_->finish();
+  frames_->finish_events();
+  if (frames_->overflowed_events() > 0) {
+    log_->note(std::to_string(frames_->overflowed_events()) +
+               " events came too fast to be held back until their frames were judged, and are not "
+               "kept");
+  }
   put_homeless();
   put_own_calls();
   put_stack_checks();
@@ -343,7 +397,6 @@ void Session::end(EndReason reason, std::uint64_t status) {
   end.pool_chunks = pool_->geometry().chunk_count;
   end.events = drainer_->records();
   writer_->finish(end);
-  log_->finish();
 }
 
 }  // namespace hitch::recorder

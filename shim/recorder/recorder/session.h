@@ -13,6 +13,7 @@
 #include "recorder/recorder/clock.h"
 #include "recorder/recorder/machine.h"
 #include "recorder/recorder/status.h"
+#include "recorder/resolve/memory_watch.h"
 #include "recorder/resolve/process_files.h"
 #include "recorder/write/hitch_log.h"
 #include "recorder/write/trace_writer.h"
@@ -60,6 +61,9 @@ class Session {
 
   // Drains once. True when there was anything to do.
   bool tick(std::uint64_t now_ms);
+  // Recording goes on or pauses; of what happens while it is paused only totals are written.
+  void set_recording(bool on);
+  void toggle_recording() { set_recording(writer_->paused()); }
   // The last drain; closes the file, or drops what was kept when there is none.
   void end(EndReason reason, std::uint64_t status);
 
@@ -76,6 +80,8 @@ class Session {
   void put_homeless();
   void put_own_calls();
   void put_stack_checks();
+  void sample_memory(std::uint64_t now_ms);
+  void watch_for_start();
   std::uint64_t ticks() const { return surroundings_.clock.now() - base_ticks_; }
 
   Surroundings& surroundings_;
@@ -93,10 +99,14 @@ class Session {
   std::unique_ptr<write::HitchLog> log_;
   std::string allocator_;
   std::string driver_;
+  resolve::MemoryWatch memory_watch_;
+  std::uint64_t next_sample_ms_ = 0;
+  std::uint64_t next_heap_ms_ = 0;
   std::uint64_t next_look_ms_ = 0;
   std::uint64_t next_names_ms_ = 0;
   std::uint64_t next_calibration_ms_ = 0;
   bool priced_ = false;
+  bool started_ = false;  // by option start_frame
   bool disk_full_ = false;
 };
 

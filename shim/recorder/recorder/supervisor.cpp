@@ -132,6 +132,8 @@ void Supervisor::read_signals() {
   while (read(signals_.descriptor(), &info, sizeof(info)) == sizeof(info)) {
     if (info.ssi_signo == SIGCHLD) {
       reap_children();
+    } else if (info.ssi_signo == SIGUSR1) {
+      for (const auto& session : sessions_) session->toggle_recording();
     } else if (game_ >= 0) {
       kill(game_, static_cast<int>(info.ssi_signo));
     } else {

@@ -69,6 +69,13 @@ class LiveBlocks {
   }
 
   bool find(std::uint64_t address, LiveBlock& block) const;
+  // f(address, block) for every block, in no order.
+  template <class F>
+  void for_each(F&& f) const {
+    for (std::size_t i = 0; i <= mask_; ++i) {
+      if (table_[i].first != 0) f(table_[i].first & kAddress, block_of(table_[i]));
+    }
+  }
   void clear();
 
   std::uint64_t count() const { return count_; }

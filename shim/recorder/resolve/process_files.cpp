@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -66,6 +67,43 @@ std::vector<MappedFile> ProcessFiles::maps() const {
     if (file.path[0] == '/' && file.end > file.start) files.push_back(std::move(file));
   }
   return files;
+}
+
+std::vector<PrivateMapping> ProcessFiles::private_mappings() const {
+  const std::string text = read_small_file(base_ + "/maps");
+  std::vector<PrivateMapping> mappings;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t line_end = text.find('\n', at);
+    if (line_end == std::string::npos) line_end = text.size();
+    const std::string line = text.substr(at, line_end - at);
+    at = line_end + 1;
+    PrivateMapping mapping{};
+    char rights[8] = "";
+    unsigned long inode = 0;
+    int read = 0;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %lu%n", &mapping.start,
+                    &mapping.end, rights, &inode, &read) != 4 ||
+        inode != 0 || rights[1] != 'w' || rights[3] != 'p' || mapping.end <= mapping.start) {
+      continue;
+    }
+    if (!mappings.empty() && mappings.back().end == mapping.start) {
+      mappings.back().end = mapping.end;
+    } else {
+      mappings.push_back(mapping);
+    }
+  }
+  return mappings;
+}
+
+std::optional<ResidentMemory> ProcessFiles::resident_memory() const {
+  static const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  unsigned long long all = 0;
+  unsigned long long resident = 0;
+  unsigned long long shared = 0;
+  const std::string text = read_small_file(base_ + "/statm");
+  if (std::sscanf(text.c_str(), "%llu %llu %llu", &all, &resident, &shared) != 3 || resident == 0)
+    return std::nullopt;
+  return ResidentMemory{resident * page, (resident - std::min(shared, resident)) * page};
 }
 
 int ProcessFiles::open_file(const MappedFile& file) const {

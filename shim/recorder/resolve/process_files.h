@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,12 +16,26 @@ struct MappedFile {
   std::string path;
 };
 
+struct PrivateMapping {
+  std::uint64_t start;
+  std::uint64_t end;
+};
+
+struct ResidentMemory {
+  std::uint64_t bytes;
+  std::uint64_t private_bytes;  // of them: without a file or shared memory behind them
+};
+
 class ProcessFiles {
  public:
   explicit ProcessFiles(pid_t pid) : base_("/proc/" + std::to_string(pid)) {}
 
   // Mappings that have a file with an absolute path behind them, in address order.
   std::vector<MappedFile> maps() const;
+  // Writable private mappings without a file: heaps, thread stacks. In address order; neighbours
+  // are one.
+  std::vector<PrivateMapping> private_mappings() const;
+  std::optional<ResidentMemory> resident_memory() const;
   // Opens a mapped file as the game's process sees it; -1 when that is not possible.
   int open_file(const MappedFile& file) const;
   // comm of a thread of the recorder's pid namespace; empty when gone.

@@ -107,7 +107,9 @@ void HitchLog::judged(const format::HitchVerdict& work) {
   const Candidate candidate = std::move(candidates_.front());
   candidates_.pop_front();
   --walls_judged_;
-  if (!candidate.wall.is_hitch && !work.is_hitch) return;
+  const bool is_hitch = candidate.wall.is_hitch || work.is_hitch;
+  if (on_judged_) on_judged_(candidate.record, is_hitch);
+  if (!is_hitch) return;
   ++hitches_;
   const trace::Frame& frame = candidate.record;
   const double wall_ms = ms(frame.end - frame.begin);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "format/hitch_rule.h"
@@ -31,6 +32,9 @@ class HitchLog {
   // From here on lines go to the file; those that waited go first. False: it cannot be written.
   bool open(const std::string& path);
   void frame_closed(const frames::ClosedFrame& frame);
+  // Told about every present frame in order, as soon as it is known whether it is a hitch.
+  using OnJudged = std::function<void(const format::trace::Frame& frame, bool is_hitch)>;
+  void set_on_judged(OnJudged on_judged) { on_judged_ = std::move(on_judged); }
   void outlier(const format::trace::Outlier& outlier);
   void note(const std::string& text);
   void finish();
@@ -53,6 +57,7 @@ class HitchLog {
 
   Config config_;
   frames::FrameAggregator& names_;
+  OnJudged on_judged_;
   format::HitchJudge wall_;
   format::HitchJudge work_;
   std::deque<Candidate> candidates_;  // frames without a verdict

@@ -53,7 +53,7 @@ OpenedTrace create_free(const std::string& stem, const std::string& extension) {
     opened.path = stem;
     if (n > 1) opened.path.append("-").append(std::to_string(n));
     opened.path += extension;
-    opened.descriptor = open(opened.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    opened.descriptor = open(opened.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (opened.descriptor >= 0) {
       // Tells `hitchtrace recover` that the file is still growing. Not every file system can.
       flock(opened.descriptor, LOCK_EX | LOCK_NB);

@@ -1,5 +1,6 @@
 #include "recorder/write/trace_writer.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -23,8 +24,8 @@ std::string bytes_of(const Struct& value) {
 }  // namespace
 
 TraceWriter::TraceWriter(std::unique_ptr<ByteSink> sink, std::uint64_t tsc_hz,
-                         std::uint64_t realtime_ns)
-    : sink_(std::move(sink)), zstd_(ZSTD_createCCtx()) {
+                         std::uint64_t realtime_ns, std::uint64_t most_bytes)
+    : sink_(std::move(sink)), zstd_(ZSTD_createCCtx()), most_bytes_(most_bytes) {
   format::FileHeader header{};
   std::memcpy(header.magic, format::kFileMagic, sizeof(header.magic));
   header.major = format::kFileMajor;
@@ -45,10 +46,11 @@ bool TraceWriter::append_whole(const std::string& bytes) {
   return false;
 }
 
-void TraceWriter::restart() {
-  encoder_.start(base_ticks_);
-  first_frame_ = ~std::uint64_t{0};
-  last_frame_ = 0;
+void TraceWriter::restart(Pen& pen) {
+  pen.encoder.start(base_ticks_);
+  pen.first_frame = ~std::uint64_t{0};
+  pen.last_frame = 0;
+  pen.events = 0;
 }
 
 void TraceWriter::tick(std::uint64_t now_ms, std::uint64_t ticks) {
@@ -59,17 +61,65 @@ void TraceWriter::tick(std::uint64_t now_ms, std::uint64_t ticks) {
 }
 
 void TraceWriter::flush() {
-  if (failed_ || encoder_.empty()) return;
-  ChunkFrame frame{};
-  frame.first_ticks = encoder_.first_ticks();
-  frame.last_ticks = encoder_.last_ticks();
-  frame.first_frame = first_frame_;
-  frame.last_frame = last_frame_;
-  const std::uint64_t offset = written_;
-  if (put_chunk(ChunkKind::kRecords, encoder_.bytes().data(), encoder_.bytes().size(), frame)) {
-    index_.push_back({offset, frame.first_ticks, frame.last_ticks, first_frame_, last_frame_});
+  for (Pen& pen : pens_) {
+    if (failed_) return;
+    if (pen.encoder.empty()) continue;
+    ChunkFrame frame{};
+    frame.content = static_cast<std::uint16_t>(pen.content);
+    frame.first_ticks = pen.encoder.first_ticks();
+    frame.last_ticks = pen.encoder.last_ticks();
+    frame.first_frame = pen.first_frame;
+    frame.last_frame = pen.last_frame;
+    const std::uint64_t offset = written_;
+    if (put_chunk(ChunkKind::kRecords, pen.encoder.bytes().data(), pen.encoder.bytes().size(),
+                  frame)) {
+      chunks_.push_back(
+          {{offset, frame.first_ticks, frame.last_ticks, pen.first_frame, pen.last_frame},
+           pen.content,
+           written_ - offset,
+           pen.events});
+    }
+    restart(pen);
   }
-  restart();
+  if (most_bytes_ != 0 && written_ > most_bytes_ && !failed_) make_room();
+}
+
+void TraceWriter::make_room() {
+  format::trace::GivenUp given_up;
+  std::vector<WrittenChunk> kept;
+  std::vector<ByteSink::Piece> pieces{{0, sizeof(format::FileHeader)}};
+  std::uint64_t left = written_;
+  for (const WrittenChunk& chunk : chunks_) {
+    if (left > most_bytes_ / 2 && chunk.content != format::ChunkContent::kMixed) {
+      left -= chunk.bytes;
+      given_up.bytes += chunk.bytes;
+      given_up.events += chunk.events;
+      if (chunk.place.first_ticks <= chunk.place.last_ticks)
+        given_up.until = std::max(given_up.until, chunk.place.last_ticks);
+      if (chunk.place.first_frame <= chunk.place.last_frame)
+        given_up.last_frame = std::max(given_up.last_frame, chunk.place.last_frame);
+      continue;
+    }
+    kept.push_back(chunk);
+    pieces.push_back({chunk.place.offset, chunk.bytes});
+  }
+  // Making room again and again for less and less would be all that the recorder does.
+  if (left > most_bytes_ / 4 * 3) {
+    full_ = failed_ = true;
+    return;
+  }
+  if (!sink_->keep_only(pieces)) {
+    failed_ = true;
+    return;
+  }
+  std::uint64_t offset = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0) kept[i - 1].place.offset = offset;
+    offset += pieces[i].bytes;
+  }
+  chunks_ = std::move(kept);
+  written_ = offset;
+  take(given_up);
 }
 
 bool TraceWriter::put_chunk(ChunkKind kind, const char* payload, std::size_t bytes,
@@ -99,10 +149,10 @@ void TraceWriter::redirect(std::unique_ptr<ByteSink> sink, const std::string& so
   written_ = 0;
   failed_ = false;
   // Piece by piece, so that a sink that fills up keeps whole chunks.
-  for (std::size_t piece = 0; piece <= index_.size(); ++piece) {
-    const std::uint64_t end = piece < index_.size() ? index_[piece].offset : so_far.size();
+  for (std::size_t piece = 0; piece <= chunks_.size(); ++piece) {
+    const std::uint64_t end = piece < chunks_.size() ? chunks_[piece].place.offset : so_far.size();
     if (!append_whole(so_far.substr(written_, end - written_))) {
-      index_.resize(piece > 0 ? piece - 1 : 0);
+      chunks_.resize(piece > 0 ? piece - 1 : 0);
       return;
     }
   }
@@ -110,11 +160,14 @@ void TraceWriter::redirect(std::unique_ptr<ByteSink> sink, const std::string& so
 
 bool TraceWriter::put_index() {
   const std::uint64_t offset = written_;
+  std::vector<format::IndexEntry> index;
+  index.reserve(chunks_.size());
+  for (const WrittenChunk& chunk : chunks_) index.push_back(chunk.place);
   ChunkFrame frame{};
   frame.first_ticks = ~std::uint64_t{0};
   frame.first_frame = ~std::uint64_t{0};
-  if (!put_chunk(ChunkKind::kIndex, reinterpret_cast<const char*>(index_.data()),
-                 index_.size() * sizeof(format::IndexEntry), frame)) {
+  if (!put_chunk(ChunkKind::kIndex, reinterpret_cast<const char*>(index.data()),
+                 index.size() * sizeof(format::IndexEntry), frame)) {
     return false;
   }
   format::FileTrailer trailer{};
@@ -131,8 +184,9 @@ void TraceWriter::finish(const format::trace::End& end) {
   if (written_ < sizeof(format::FileHeader)) return;
   if (failed_) {
     failed_ = false;
-    restart();
+    for (Pen& pen : pens_) restart(pen);
   }
+  most_bytes_ = 0;
   take(end);
   flush();
   if (!failed_) put_index();

@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <string>
 
 #include "recorder/write/file_sink.h"
 
@@ -100,10 +102,39 @@ TEST_F(TraceName, AClosedCurrentDirectoryGivesWayToTheStateDirectory) {
 TEST(FileSink, AFullDeviceIsReportedAsFull) {
   const int fd = open("/dev/full", O_WRONLY);
   ASSERT_GE(fd, 0);
-  FileSink sink(fd);
+  FileSink sink(fd, "");
   EXPECT_FALSE(sink.append("x", 1));
   EXPECT_TRUE(sink.is_full());
   EXPECT_FALSE(sink.trouble().empty());
+}
+
+TEST(FileSink, KeepsPiecesUnderTheSameName) {
+  char directory[] = "/tmp/hitch-sink-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string path = std::string(directory) + "/t.hitch";
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  FileSink sink(fd, path);
+  ASSERT_TRUE(sink.append("headoldnew", 10));
+  ASSERT_TRUE(sink.keep_only({{0, 4}, {7, 3}}));
+  ASSERT_TRUE(sink.append("!", 1));
+  std::ifstream file(path);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "headnew!");
+  EXPECT_FALSE(std::filesystem::exists(path + ".new"));
+  std::filesystem::remove_all(directory);
+}
+
+TEST(FileSink, WithoutAPlaceForTheNewFileTheOldOneStays) {
+  char directory[] = "/tmp/hitch-sink-XXXXXX";
+  ASSERT_NE(mkdtemp(directory), nullptr);
+  const std::string path = std::string(directory) + "/t.hitch";
+  std::filesystem::create_directory(path + ".new");
+  const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
+  FileSink sink(fd, path);
+  ASSERT_TRUE(sink.append("headoldnew", 10));
+  EXPECT_FALSE(sink.keep_only({{0, 4}, {7, 3}}));
+  EXPECT_FALSE(sink.trouble().empty());
+  EXPECT_EQ(std::filesystem::file_size(path), 10u);
+  std::filesystem::remove_all(directory);
 }
 
 TEST(FileSink, AFileSizeLimitIsAnErrorLikeAFullDisk) {
@@ -117,7 +148,7 @@ TEST(FileSink, AFileSizeLimitIsAnErrorLikeAFullDisk) {
     const int fd = mkstemp(path);
     unlink(path);
     const std::string block(60, 'x');
-    FileSink sink(fd);
+    FileSink sink(fd, "");
     bool right = sink.append(block.data(), block.size());
     right = right && !sink.append(block.data(), block.size()) && sink.is_full();
     right = right && sink.truncate(60);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <random>
 
 #include "support/trace_bytes.h"
 
@@ -25,6 +26,12 @@ class FullSink final : public ByteSink {
   }
   bool truncate(std::uint64_t bytes) override {
     bytes_.resize(bytes);
+    return true;
+  }
+  bool keep_only(const std::vector<Piece>& pieces) override {
+    std::string kept;
+    for (const Piece& piece : pieces) kept.append(bytes_, piece.offset, piece.bytes);
+    bytes_ = kept;
     return true;
   }
   bool is_full() const override { return true; }
@@ -72,6 +79,94 @@ TEST(TraceWriter, WritesChunksIndexAndTrailer) {
   EXPECT_EQ(frames[49999].end, 49999999u);
   EXPECT_EQ(frames[49999].live_bytes, 49999u * 12345678901);
   EXPECT_EQ(records<trace::End>(parsed).size(), 1u);
+}
+
+// A record that does not compress, of about `bytes`.
+template <class Record>
+void put_noise(TraceWriter& writer, Record record, std::string Record::*field, std::size_t bytes) {
+  static std::mt19937_64 random(7);
+  std::string& text = record.*field;
+  while (text.size() < bytes) text.push_back(static_cast<char>(random()));
+  writer.put(record);
+}
+
+TEST(TraceWriter, EventsHaveChunksOfTheirOwn) {
+  std::string bytes;
+  TraceWriter writer(std::make_unique<FullSink>(bytes, SIZE_MAX), 1, 0);
+  writer.put(trace::Events{.first = 1, .last = 2, .count = 3});
+  writer.put(frame_record(1));
+  writer.put(trace::FrameSite{.frame = 1});
+  writer.flush();
+  const Parsed parsed = parse(bytes);
+  ASSERT_EQ(parsed.chunks.size(), 2u);
+  EXPECT_EQ(parsed.chunks[0].content, static_cast<unsigned>(format::ChunkContent::kMixed));
+  EXPECT_EQ(parsed.chunks[1].content, static_cast<unsigned>(format::ChunkContent::kEvents));
+  EXPECT_EQ(records<trace::FrameSite>(parsed).size(), 1u);
+}
+
+TEST(TraceWriter, ALimitGivesUpTheOldestEventsAndRows) {
+  constexpr std::uint64_t kMost = 4 << 20;
+  std::string bytes;
+  TraceWriter writer(std::make_unique<FullSink>(bytes, SIZE_MAX), 1, 0, kMost);
+  constexpr std::uint64_t kFrames = 3000;
+  for (std::uint64_t i = 0; i < kFrames; ++i) {
+    writer.put(frame_record(i));
+    writer.put(trace::FrameThread{.frame = i, .allocs = i});
+    put_noise(writer, trace::Events{.first = i, .last = i, .number = i, .count = 1},
+              &trace::Events::block, 8000);
+    if (i % 10 == 9) writer.flush();
+    ASSERT_LE(bytes.size(), kMost + (1 << 20));
+  }
+  writer.finish(trace::End{.time = 5, .reason = 1});
+  const Parsed parsed = parse(bytes);
+  ASSERT_TRUE(parsed.trailer);
+  ASSERT_EQ(parsed.index.size(), parsed.chunks.size());
+  for (std::size_t i = 0; i < parsed.index.size(); ++i)
+    EXPECT_EQ(parsed.index[i].offset, parsed.offsets[i]);
+  EXPECT_EQ(records<trace::Frame>(parsed).size(), kFrames);
+  const auto events = records<trace::Events>(parsed);
+  EXPECT_EQ(events.back().number, kFrames - 1);
+  std::uint64_t given_up = 0;
+  std::uint64_t last_frame = 0;
+  for (const trace::GivenUp& record : records<trace::GivenUp>(parsed)) {
+    given_up += record.events;
+    last_frame = record.last_frame;
+  }
+  EXPECT_EQ(events.size() + given_up, kFrames);
+  EXPECT_EQ(records<trace::FrameThread>(parsed).front().frame, last_frame + 1);
+}
+
+TEST(TraceWriter, WhatMayNotBeGivenUpEndsTheRecordingAtTheLimit) {
+  std::string bytes;
+  TraceWriter writer(std::make_unique<FullSink>(bytes, SIZE_MAX), 1, 0, 1 << 20);
+  for (int i = 0; i < 200 && !writer.failed(); ++i) {
+    put_noise(writer, trace::Text{.id = 1}, &trace::Text::text, 20000);
+    writer.flush();
+  }
+  ASSERT_TRUE(writer.failed());
+  EXPECT_EQ(writer.trouble(), "its largest size is reached");
+  writer.finish(trace::End{.time = 5, .reason = 1});
+  const Parsed parsed = parse(bytes);
+  EXPECT_TRUE(parsed.trailer);
+  EXPECT_GT(records<trace::Text>(parsed).size(), 40u);
+  EXPECT_EQ(records<trace::End>(parsed).size(), 1u);
+}
+
+TEST(TraceWriter, PausedOnlyWhatLastsIsWritten) {
+  std::string bytes;
+  TraceWriter writer(std::make_unique<FullSink>(bytes, SIZE_MAX), 1, 0);
+  writer.set_paused(true);
+  writer.put(frame_record(1));
+  writer.put(trace::FrameThread{.frame = 1});
+  writer.put(trace::Thread{.id = 0, .tid = 7});
+  writer.set_paused(false);
+  writer.put(frame_record(2));
+  writer.finish({});
+  const Parsed parsed = parse(bytes);
+  ASSERT_EQ(records<trace::Frame>(parsed).size(), 1u);
+  EXPECT_EQ(records<trace::Frame>(parsed)[0].id, 2u);
+  EXPECT_TRUE(records<trace::FrameThread>(parsed).empty());
+  EXPECT_EQ(records<trace::Thread>(parsed).size(), 1u);
 }
 
 TEST(TraceWriter, AQuarterOfASecondIsFlushed) {
