@@ -24,8 +24,8 @@ KeptEvents kept_events(const std::string& path, const model::Trace& trace) {
   EXPECT_TRUE(source);
   auto reader = load::TraceReader::open(*source);
   EXPECT_TRUE(reader);
-  kept.result = load::for_each_event_block(*reader, [&](std::span<const format::KeptEvent> events) {
-    for (const format::KeptEvent& event : events) {
+  kept.result = load::for_each_event_block(*reader, [&](const load::EventBlock& block) {
+    for (const format::KeptEvent& event : block.events) {
       for (const model::Frame& frame : trace.frames) {
         if (event.key > frame.begin && event.key <= frame.end) kept.frames.insert(frame.number);
       }
@@ -141,7 +141,7 @@ TEST(KeepTest, TheFileStaysWithinItsLimit) {
   auto reader = load::TraceReader::open(*load::open_file(run.traces[0]));
   ASSERT_TRUE(reader);
   const load::EventStreamResult result =
-      load::for_each_event_block(*reader, [](std::span<const format::KeptEvent>) {});
+      load::for_each_event_block(*reader, [](const load::EventBlock&) {});
   EXPECT_EQ(result.given_up, trace.given_up.events);
   EXPECT_EQ(result.missing, 0u);
   EXPECT_EQ(result.events + result.given_up, recorded(trace));

@@ -96,6 +96,13 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   report.overhead = overhead_of(trace, report.measures, report.stats);
   report.totals = totals_of(trace);
   report.losses = losses_of(trace);
+  report.memory = memory_trend_of(trace);
+  if (trace.has_events && depth.lifetimes) {
+    report.lifetimes = lifetimes_of(reader, trace, depth.progress);
+    report.trace.warnings.insert(report.trace.warnings.end(),
+                                 report.lifetimes->stream.warnings.begin(),
+                                 report.lifetimes->stream.warnings.end());
+  }
   fill_latencies(report);
   if (!trace.frames.empty()) report.end_ns = trace.clock.ns(trace.frames.back().end);
   load_sites(report, reader, depth.top);

@@ -7,6 +7,8 @@
 #include "viewer/analyse/call_sites.h"
 #include "viewer/analyse/frame_stats.h"
 #include "viewer/analyse/hitches.h"
+#include "viewer/analyse/lifetimes.h"
+#include "viewer/analyse/memory_trend.h"
 #include "viewer/analyse/overhead.h"
 #include "viewer/analyse/windows.h"
 #include "viewer/load/trace_reader.h"
@@ -35,7 +37,9 @@ struct Report {
   Overhead overhead;
   Totals totals;
   Losses losses;
-  double end_ns = 0;  // of the last frame
+  MemoryTrend memory;
+  std::optional<Lifetimes> lifetimes;  // when the trace has events and they were asked for
+  double end_ns = 0;                   // of the last frame
   // Of the `top` hitches of each class, by frame.
   std::map<model::FrameId, std::vector<HitchSite>> hitch_sites;
   std::map<model::FrameId, std::vector<model::FrameSite>> window_sites;  // most time first
@@ -45,6 +49,8 @@ struct Report {
 // the `top` windows; 0: of all.
 struct Depth {
   std::size_t top = 10;
+  bool lifetimes = true;                // a walk through all events, when the trace has them
+  load::OnProgress progress = nullptr;  // of that walk
 };
 
 // Walks the file twice. `rules` without a value: those the recording was made with.

@@ -104,6 +104,11 @@ void TraceReader::take_scan() {
   }
 }
 
+bool TraceReader::raw_chunk(const ChunkPlace& place, std::string& raw) const {
+  std::string stored;
+  return read_stored(*source_, place, stored) && unpack(place, std::move(stored), raw);
+}
+
 bool TraceReader::read_chunk(const ChunkPlace& place, std::string& raw) {
   std::string stored;
   if (!read_stored(*source_, place, stored)) {

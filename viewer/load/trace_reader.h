@@ -58,6 +58,9 @@ class TraceReader {
     }
   }
 
+  // One chunk's records as bytes. False: it cannot be read. Safe from several threads at once.
+  bool raw_chunk(const ChunkPlace& place, std::string& raw) const;
+
  private:
   TraceReader(std::shared_ptr<const ByteSource> source, const format::FileHeader& header)
       : source_(std::move(source)), header_(header) {}

@@ -183,7 +183,7 @@ struct Trace {
   std::vector<format::trace::MemorySample> memory;  // in order of time
   std::vector<format::trace::HeapSample> heap_samples;
   std::vector<format::trace::Recording> recording;  // pauses
-  std::uint64_t kept_events = 0;  // that the file has one by one (load/event_stream.h)
+  bool has_events = false;  // the file has them one by one (load/event_stream.h)
   std::optional<format::trace::End> end;
   std::vector<std::string> warnings;  // what could not be read or made no sense
 

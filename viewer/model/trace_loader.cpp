@@ -5,8 +5,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "format/event_block.h"
-
 namespace hitch::model {
 namespace {
 
@@ -133,9 +131,7 @@ class Loader {
   void operator()(const trace::Counters& r) { out_.counters[r.thread] = r; }
   void operator()(const trace::Repair& r) { out_.repair = r; }
   void operator()(const trace::OwnCalls& r) { out_.own_calls = r; }
-  void operator()(const trace::Events& r) {
-    out_.kept_events += std::min<std::uint64_t>(r.count, format::kMostBlockEvents);
-  }
+  void operator()(const trace::Events&) { out_.has_events = true; }
   void operator()(const trace::GivenUp& r) {
     out_.given_up.frames = std::max(out_.given_up.frames, r.last_frame + 1);
     out_.given_up.events += r.events;
@@ -396,7 +392,14 @@ Trace load_trace(load::TraceReader& reader, LoadLimits limits) {
   trace.format_minor = reader.header().minor;
   trace.created_realtime_ns = reader.header().created_realtime_ns;
   Loader loader(trace, limits);
-  reader.for_each_record([&](const auto& record) { loader(record); });
+  const auto holds_events = [](const format::ChunkFrame& chunk) {
+    return chunk.content == static_cast<std::uint16_t>(format::ChunkContent::kEvents);
+  };
+  for (const load::ChunkPlace& place : reader.chunks()) {
+    if (holds_events(place.frame)) trace.has_events = true;
+  }
+  reader.for_each_record([&](const auto& record) { loader(record); },
+                         [&](const format::ChunkFrame& chunk) { return !holds_events(chunk); });
   loader.finish(reader.header().tsc_hz);
   trace.warnings.insert(trace.warnings.begin(), reader.warnings().begin(), reader.warnings().end());
   if (reader.unknown_records() > 0) {

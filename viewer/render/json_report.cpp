@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "viewer/render/cause_text.h"
+#include "viewer/render/json_pieces.h"
 #include "viewer/render/page.h"
 
 namespace hitch::render {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using analyse::Hitch;
 using analyse::Quantiles;
 using analyse::Report;
@@ -33,28 +32,6 @@ Json quantiles(const Quantiles& q, double scale) {
 Json correlation(const std::optional<analyse::Correlation>& c) {
   if (!c) return nullptr;
   return {{"pearson", c->pearson}, {"spearman", c->spearman}};
-}
-
-Json site_json(const Report& report, model::SiteId id, SiteNames& names) {
-  const Name& name = names.site(id);
-  std::array<char, 32> address{};
-  std::snprintf(address.data(), address.size(), "0x%llx",
-                static_cast<unsigned long long>(report.trace.sites[id.index()].address));
-  return {{"function", name.function}, {"module", name.module},
-          {"place", name.place},       {"hint", name.hint},
-          {"address", address.data()}, {"op", op_name(report.trace.sites[id.index()].op)}};
-}
-
-// Innermost entry first.
-Json stack_json(const Report& report, const std::optional<model::StackId>& id, SiteNames& names) {
-  Json list = Json::array();
-  if (!id) return list;
-  const model::Stack& stack = report.trace.stacks[id->index()];
-  for (std::size_t i = 0; i < stack.addresses.size(); ++i) {
-    const Name& name = names.entry(stack.modules[i], stack.addresses[i]);
-    list.push_back({{"function", name.function}, {"module", name.module}, {"place", name.place}});
-  }
-  return list;
 }
 
 Json slowest_call(const Report& report, const Hitch& hitch, SiteNames& names) {
@@ -350,6 +327,28 @@ Json end_json(const Report& report) {
 
 }  // namespace
 
+Json site_json(const Report& report, model::SiteId id, SiteNames& names) {
+  const Name& name = names.site(id);
+  std::array<char, 32> address{};
+  std::snprintf(address.data(), address.size(), "0x%llx",
+                static_cast<unsigned long long>(report.trace.sites[id.index()].address));
+  return {{"function", name.function}, {"module", name.module},
+          {"place", name.place},       {"hint", name.hint},
+          {"address", address.data()}, {"op", op_name(report.trace.sites[id.index()].op)}};
+}
+
+// Innermost entry first.
+Json stack_json(const Report& report, const std::optional<model::StackId>& id, SiteNames& names) {
+  Json list = Json::array();
+  if (!id) return list;
+  const model::Stack& stack = report.trace.stacks[id->index()];
+  for (std::size_t i = 0; i < stack.addresses.size(); ++i) {
+    const Name& name = names.entry(stack.modules[i], stack.addresses[i]);
+    list.push_back({{"function", name.function}, {"module", name.module}, {"place", name.place}});
+  }
+  return list;
+}
+
 void json_report(const Report& report, const std::string& file, std::size_t top, SiteNames& names,
                  std::ostream& out) {
   Json facts = Json::object();
@@ -376,6 +375,8 @@ void json_report(const Report& report, const std::string& file, std::size_t top,
   json["loading"] = hitch_list(report, report.hitches.loading, top, names);
   json["windows"] = windows_json(report, top, names);
   json["call_sites"] = call_sites_json(report, top, names);
+  json["lifetimes"] = lifetimes_json(report, top, names);
+  json["memory"] = memory_json(report);
   json["heaps"] = heaps_json(report);
   json["tags"] = tags_json(report);
   json["totals"] = totals_json(report);

@@ -112,10 +112,10 @@ std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat form
   static constexpr const char* kOutcomes[] = {"moved", "in_place", "failed", "freed"};
   std::string lines;
   const load::EventStreamResult result =
-      load::for_each_event_block(reader, [&](std::span<const format::KeptEvent> events) {
+      load::for_each_event_block(reader, [&](const load::EventBlock& block) {
         if (!out) return;
         lines.clear();
-        for (const format::KeptEvent& event : events) {
+        for (const format::KeptEvent& event : block.events) {
           Json json;
           json["record"] = "Event";
           json["kind"] = kKinds[static_cast<unsigned>(event.kind)];
@@ -145,10 +145,14 @@ std::vector<std::string> write_events(load::TraceReader& reader, DumpFormat form
         out << lines;
       });
   if (format == DumpFormat::kJsonLines) {
-    out << to_line(
-        Json{{"record", "Events"}, {"events", result.events}, {"missing", result.missing}});
+    out << to_line(Json{{"record", "Events"},
+                        {"events", result.events},
+                        {"skipped", result.skipped},
+                        {"given_up", result.given_up},
+                        {"missing", result.missing}});
   } else {
-    out << "Events events=" << result.events << " missing=" << result.missing << '\n';
+    out << "Events events=" << result.events << " skipped=" << result.skipped
+        << " given_up=" << result.given_up << " missing=" << result.missing << '\n';
   }
   out.flush();
   return result.warnings;

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "viewer/render/hitch_text.h"
+#include "viewer/render/lifetime_text.h"
 #include "viewer/render/report_pieces.h"
 #include "viewer/render/units.h"
 
@@ -230,6 +231,7 @@ std::string text_report(const Report& report, const std::string& file, Style sty
     }
   }
   write_sites(page, report, top, names);
+  write_lifetimes(page, report, top, names);
   write_tags(page, report);
   write_totals(page, report);
   return page.text();

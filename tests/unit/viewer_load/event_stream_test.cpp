@@ -28,6 +28,7 @@ struct Seen {
   EventStreamResult result;
   std::uint64_t events = 0;
   std::uint64_t last_key = 0;
+  std::vector<std::uint64_t> gaps;
 };
 
 Seen read(const std::vector<trace::Events>& blocks, std::uint64_t recorded) {
@@ -43,9 +44,10 @@ Seen read(const std::vector<trace::Events>& blocks, std::uint64_t recorded) {
     ADD_FAILURE() << reader.error().sentence();
     return seen;
   }
-  seen.result = for_each_event_block(*reader, [&](std::span<const format::KeptEvent> events) {
-    seen.events += events.size();
-    if (!events.empty()) seen.last_key = events.back().key;
+  seen.result = for_each_event_block(*reader, [&](const EventBlock& block) {
+    seen.events += block.events.size();
+    seen.gaps.push_back(block.gap);
+    if (!block.events.empty()) seen.last_key = block.events.back().key;
   });
   return seen;
 }

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "format/buffer_records.h"
+#include "format/event_block.h"
 #include "support/sample_traces.h"
 #include "viewer/render/text_report.h"
 #include "viewer/render/units.h"
@@ -58,6 +59,13 @@ TraceBuilder everything() {
   builder.add(format::trace::Text{2, "physics"}).add(format::trace::Text{3, "pool"});
   builder.add(format::trace::FrameTag{1, 0, 2, 5, 50, 500});
   builder.add(format::trace::Heap{0, 3, 0}).add(format::trace::FrameHeap{1, 0, 3, 1, 96, 2, 64});
+  builder.add(format::trace::MemorySample{1000, 9000, 5000, 2, 64});
+  builder.add(format::trace::HeapSample{1000, 1, 8192, 200, 64, 100, 0x5000});
+  std::vector<format::KeptEvent> events(2);
+  events[0].address = 0x1000;
+  events[1].address = 0x2000;
+  events[1].site = 1;
+  builder.add(format::trace::Events{1, 2, 0, 2, format::encode_events(events, 0), 0});
   return builder;
 }
 
@@ -90,6 +98,10 @@ TEST(JsonReport, HasExactlyTheDocumentedKeys) {
   analyse::Report report = report_of(everything());
   ASSERT_FALSE(report.trace.stacks.empty());
   for (model::Site& site : report.trace.sites) site.stack = model::StackId(0u);
+  ASSERT_TRUE(report.lifetimes);
+  report.lifetimes->sites[0].drift = analyse::Drift{};
+  collect_keys(json_of(report), "", keys);
+  report.memory.heap.reset();
   collect_keys(json_of(report), "", keys);
   collect_keys(json_of(report_of(support::sample_vsync())), "", keys);
   collect_keys(json_of(report_of(support::sample_windows())), "", keys);

@@ -1,0 +1,23 @@
+// Pieces of the JSON report that its parts share.
+#pragma once
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "viewer/analyse/report.h"
+#include "viewer/render/site_names.h"
+
+namespace hitch::render {
+
+using Json = nlohmann::ordered_json;
+
+Json site_json(const analyse::Report& report, model::SiteId id, SiteNames& names);
+// Innermost entry first.
+Json stack_json(const analyse::Report& report, const std::optional<model::StackId>& id,
+                SiteNames& names);
+
+// Null without events.
+Json lifetimes_json(const analyse::Report& report, std::size_t top, SiteNames& names);
+// Null without samples.
+Json memory_json(const analyse::Report& report);
+
+}  // namespace hitch::render
