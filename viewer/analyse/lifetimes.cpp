@@ -59,7 +59,7 @@ class Walk {
     out_.sites.resize(trace.sites.size());
     windows_.resize(trace.sites.size());
     begin_ = trace.frames.empty() ? 0 : trace.frames.front().begin;
-    end_ = trace.frames.empty() ? 0 : trace.frames.back().end;
+    end_ = trace.frames.empty() ? 0 : std::max(begin_, trace.frames.back().end);
     const double all_ns = trace.clock.ns(end_ - begin_);
     out_.watched_ns = all_ns;
     if (all_ns >= kShortestDriftRunNs) {

@@ -172,6 +172,8 @@ void add_report(CLI::App& app, Parsed& parsed) {
                    "repeated")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
+  report->add_flag("!--no-lifetimes", options.lifetimes,
+                   "leave out what takes a walk through all kept events");
   report->add_flag("--debuginfod", options.debuginfod,
                    "ask the servers in DEBUGINFOD_URLS for debug information");
   report

@@ -104,7 +104,7 @@ _hitchtrace() {
           return ;;
         --budget|--hitch-ms|--hitch-mad|--top|--skip|--width) return ;;
       esac
-      flags='--json --summary --budget --hitch-ms --hitch-mad --top --group --skip --symbols --debuginfod --color --width --help' ;;
+      flags='--json --summary --budget --hitch-ms --hitch-mad --top --group --skip --symbols --no-lifetimes --debuginfod --color --width --help' ;;
     dump) flags='--json --events --help' ;;
     recover)
       case $previous in

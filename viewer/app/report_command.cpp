@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
@@ -64,6 +65,36 @@ render::Style style_for(const ReportOptions& options, const std::ostream& out) {
   return style;
 }
 
+// "reading events  42 %", on a terminal, once it has taken a second; cleared when it is done.
+class ProgressLine {
+ public:
+  ProgressLine(std::ostream& errors, bool shown) : errors_(errors), shown_(shown) {}
+  ~ProgressLine() {
+    if (last_ >= 0) errors_ << "\r\033[K" << std::flush;
+  }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void at(std::uint64_t done, std::uint64_t all) {
+    using std::chrono::steady_clock;
+    if (!shown_ || all == 0 || steady_clock::now() - begin_ < std::chrono::seconds(1)) return;
+    const int percent = static_cast<int>(done * 100 / all);
+    if (percent == last_) return;
+    last_ = percent;
+    constexpr int kColumns = 30;
+    const int filled = percent * kColumns / 100;
+    errors_ << "\rreading events [" << std::string(static_cast<std::size_t>(filled), '#')
+            << std::string(static_cast<std::size_t>(kColumns - filled), ' ') << "] " << percent
+            << " %" << std::flush;
+  }
+
+ private:
+  std::ostream& errors_;
+  bool shown_;
+  int last_ = -1;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 }  // namespace
 
 int report_command(const ReportOptions& options, std::ostream& out, std::ostream& errors) {
@@ -79,8 +110,12 @@ int report_command(const ReportOptions& options, std::ostream& out, std::ostream
   report.trace = model::load_trace(*reader);
   SiteNamer namer(report.trace, options.symbols, options.debuginfod);
   model::group_sites(report.trace, namer.grouping(options.group, options.skip));
-  analyse::fill_report(report, *reader, {options.budget_ms, options.hitch_ms, options.hitch_mad},
-                       {options.top});
+  {
+    ProgressLine progress(errors, isatty(STDERR_FILENO) != 0 && &errors == &std::cerr);
+    analyse::fill_report(report, *reader, {options.budget_ms, options.hitch_ms, options.hitch_mad},
+                         {options.top, options.lifetimes && !options.summary,
+                          [&](std::uint64_t done, std::uint64_t all) { progress.at(done, all); }});
+  }
   render::SiteNames names(report.trace, namer.function());
   if (options.json) {
     render::json_report(report, options.trace, options.top, names, out);

@@ -28,6 +28,7 @@ struct ReportOptions {
   unsigned width = 0;                // columns; 0: the terminal's, else 80
   std::vector<std::string> symbols;  // files or folders with symbols, chosen by build-id
   bool debuginfod = false;           // may ask debuginfod servers
+  bool lifetimes = true;             // walk through kept events, when there are any
 };
 
 // Writes the report to `out`, warnings and errors to `errors` (one sentence a line). Returns the

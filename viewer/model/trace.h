@@ -135,7 +135,8 @@ struct Heap {
 
 // What option max_file took out of the file again.
 struct GivenUp {
-  std::uint64_t frames = 0;  // no rows of the frames numbered below
+  std::uint64_t frames = 0;  // numbered below; they are not in Trace::frames
+  std::uint64_t ticks = 0;   // how long they lasted, first to last
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
 };

@@ -156,6 +156,8 @@ class Loader {
     out_.site_totals.resize(sites);
     for (const auto& [id, text] : heap_names_) out_.heaps[id].name = out_.text(text);
     sort_frames();
+    leave_out_given_up();
+    index_frame_threads();
     drop_dangling();
     sum_histograms();
     if (left_out_ > 0) {
@@ -298,6 +300,23 @@ class Loader {
       }
     }
     thread_rows_ = {};
+  }
+
+  // Frames whose rows were taken out of the file would look as if nothing had been done in them.
+  void leave_out_given_up() {
+    const auto first = std::lower_bound(
+        out_.frames.begin(), out_.frames.end(), out_.given_up.frames,
+        [](const Frame& frame, std::uint64_t number) { return frame.number < number; });
+    const auto left_out = static_cast<std::size_t>(first - out_.frames.begin());
+    if (left_out == 0) return;
+    out_.given_up.ticks = first[-1].end - out_.frames.front().begin;
+    out_.frames.erase(out_.frames.begin(), first);
+    std::erase_if(out_.frame_threads,
+                  [&](const FrameThread& row) { return row.frame.index() < left_out; });
+    for (FrameThread& row : out_.frame_threads) row.frame = FrameId(row.frame.index() - left_out);
+  }
+
+  void index_frame_threads() {
     out_.frame_thread_begin.assign(out_.frames.size() + 1, out_.frame_threads.size());
     for (std::size_t row = out_.frame_threads.size(); row-- > 0;) {
       out_.frame_thread_begin[out_.frame_threads[row].frame.index()] = row;

@@ -63,7 +63,7 @@ std::size_t at_most(std::size_t count, std::size_t top) {
 void write_temporary(Page& page, const Report& report, std::size_t top, SiteNames& names) {
   const Lifetimes& lifetimes = *report.lifetimes;
   std::uint64_t temporary = 0;
-  std::uint64_t died = 0;
+  std::uint64_t born = 0;
   double ticks = 0;
   double all_ticks = 0;
   // What share of a site's time its temporary blocks take is not recorded: by their number.
@@ -73,7 +73,7 @@ void write_temporary(Page& page, const Report& report, std::size_t top, SiteName
   };
   for (const SiteLifetimes& site : lifetimes.sites) {
     temporary += site.temporary;
-    died += site.born;
+    born += site.born;
     ticks += temporary_ticks(site);
     all_ticks += static_cast<double>(site.alloc_ticks + site.free_ticks);
   }
@@ -83,7 +83,7 @@ void write_temporary(Page& page, const Report& report, std::size_t top, SiteName
     page.wrap(2, 2, "None.");
     return;
   }
-  std::string text = percent_text(share_of(temporary, died)) + " of all allocations";
+  std::string text = percent_text(share_of(temporary, born)) + " of all allocations";
   if (report.measures.calls_timed && all_ticks > 0)
     text += ", " + percent_text(ticks / all_ticks) + " of the allocator time";
   page.wrap(2, 2,
@@ -96,7 +96,7 @@ void write_temporary(Page& page, const Report& report, std::size_t top, SiteName
   });
   page.line(page.paint(Ink::kDim, "  " + (timed ? pad_left("time", 9) : std::string()) +
                                       pad_left("calls", 12) + pad_left(per_frame(report), 9) +
-                                      pad_left("bytes each", 12) + pad_left("LIFO", 7) +
+                                      pad_left("bytes each", 12) + pad_left("LIFO", 8) +
                                       "  function"));
   const auto frames = static_cast<double>(report.trace.frames.size());
   const std::size_t shown = at_most(sites.size(), top);
@@ -114,7 +114,7 @@ void write_temporary(Page& page, const Report& report, std::size_t top, SiteName
         pad_left(bytes_text(static_cast<double>(site.temporary_bytes) /
                             static_cast<double>(site.temporary)),
                  12) +
-        pad_left(percent_text(share_of(site.died_last, site.died)), 7);
+        pad_left(percent_text(share_of(site.died_last, site.died)), 8);
     write_site(page, report, sites[i], numbers, names);
   }
   write_more(page, shown, sites.size());
@@ -294,7 +294,7 @@ void write_fragmentation(Page& page, const Report& report, std::size_t top, Site
   if (memory.heap) {
     page.wrap(
         2, 2,
-        percent_text(memory.filled()) + " of the " +
+        "When last looked at, " + percent_text(memory.filled()) + " of the " +
             plural(memory.heap->mappings, "mapping", "mappings") +
             " that hold live blocks is live blocks; the largest hole between two of them is " +
             bytes_text(static_cast<double>(memory.heap->largest_gap)) + " (" +
@@ -343,6 +343,13 @@ void write_lifetimes(Page& page, const Report& report, std::size_t top, SiteName
     write_drift(page, report, top, names);
   }
   write_fragmentation(page, report, top, names);
+  if (!report.trace.has_events && report.measures.sites_known) {
+    page.line();
+    page.wrap(2, 2,
+              page.paint(Ink::kDim,
+                         "Lifetimes, leaks and latency drift need the events: record "
+                         "with --keep all."));
+  }
 }
 
 }  // namespace hitch::render

@@ -175,6 +175,23 @@ void write_totals(Page& page, const Report& report) {
                   plural(heap.frees, "release", "releases") +
                   "; its blocks lie inside memory that is counted already.");
   }
+  const model::GivenUp& given_up = report.trace.given_up;
+  if (given_up.frames > 0) {
+    page.wrap(2, 4,
+              "The first " + plural(given_up.frames, "frame", "frames") + " (" +
+                  duration_text(report.trace.clock.ns(given_up.ticks)) +
+                  ") were given up to keep the file within --max-file: all above is about the "
+                  "frames since, the counts of this section are of the whole run. Hitches of "
+                  "before are in the log beside the trace.");
+  }
+  std::uint64_t pauses = 0;
+  for (const auto& change : report.trace.recording) pauses += change.on == 0 ? 1 : 0;
+  if (pauses > 0) {
+    page.wrap(2, 4,
+              "Recording was paused " + (pauses == 1 ? "once" : count_text(pauses) + " times") +
+                  ": the frames in between are not here, the counts of this section are of the "
+                  "whole run.");
+  }
   page.wrap(2, 4, recording_cost(report));
   const std::string stacks = stack_quality_text(report);
   if (!stacks.empty()) page.wrap(2, 4, stacks);
