@@ -196,6 +196,8 @@ std::optional<CallTotals> read_count(const std::string& path) {
 
 }  // namespace
 
+std::string command_path() { return HITCH_COMMAND_PATH; }
+
 std::string target_path(const std::string& name) {
   return std::string(HITCH_TARGETS_DIR) + "/" + name;
 }

@@ -74,6 +74,9 @@ struct RunResult {
 // Returns when the program has ended and every recorder has closed its trace, or at the timeout.
 RunResult run_target(const RunSpec& spec);
 
+// Path of the command hitchtrace.
+std::string command_path();
+
 // Path of a target program or library of tests/targets.
 std::string target_path(const std::string& name);
 

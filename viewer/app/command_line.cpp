@@ -153,7 +153,9 @@ void add_report(CLI::App& app, Parsed& parsed) {
       ->add_option("--hitch-mad", options.hitch_mad, "and by this many median absolute deviations")
       ->type_name("FACTOR")
       ->check(not_negative);
-  report->add_option("--top", options.top, "hitches and call sites shown; 0: all (default: 10)")
+  report
+      ->add_option("--top", options.top,
+                   "hitches and call sites shown, half as many of lifetimes; 0: all (default: 10)")
       ->type_name("COUNT");
   report
       ->add_option("--symbols", options.symbols,

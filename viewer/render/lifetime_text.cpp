@@ -292,13 +292,12 @@ void write_fragmentation(Page& page, const Report& report, std::size_t top, Site
                   {signed_bytes(memory.live_growth), "", signed_bytes(memory.resident_growth)}));
   }
   if (memory.heap) {
-    page.wrap(
-        2, 2,
-        "When last looked at, " + percent_text(memory.filled()) + " of the " +
-            plural(memory.heap->mappings, "mapping", "mappings") +
-            " that hold live blocks is live blocks; the largest hole between two of them is " +
-            bytes_text(static_cast<double>(memory.heap->largest_gap)) + " (" +
-            bytes_text(static_cast<double>(memory.worst_gap)) + " at worst).");
+    page.wrap(2, 2,
+              "When last looked at, " + percent_text(memory.filled()) + " of the heap (" +
+                  plural(memory.heap->mappings, "mapping", "mappings") +
+                  ") was live blocks; the largest hole between two of them was " +
+                  bytes_text(static_cast<double>(memory.heap->largest_gap)) + " (" +
+                  bytes_text(static_cast<double>(memory.worst_gap)) + " at worst).");
   }
   if (!report.lifetimes || !report.lifetimes->complete()) return;
   const Lifetimes& lifetimes = *report.lifetimes;
@@ -335,6 +334,7 @@ void write_fragmentation(Page& page, const Report& report, std::size_t top, Site
 }  // namespace
 
 void write_lifetimes(Page& page, const Report& report, std::size_t top, SiteNames& names) {
+  top = (top + 1) / 2;
   if (report.lifetimes) {
     write_temporary(page, report, top, names);
     write_histogram(page, report, top, names);

@@ -7,7 +7,7 @@
 
 namespace hitch::render {
 
-// All sections that the trace has something for. `top` call sites in each; 0: all.
+// All sections that the trace has something for. Half of `top` call sites in each; 0: all.
 void write_lifetimes(Page& page, const analyse::Report& report, std::size_t top, SiteNames& names);
 
 }  // namespace hitch::render
