@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of packages.txt: install_packages.sh [GROUP...]; no group means all of them.
+# Installs the Debian packages of packages.txt: install_packages.sh [GROUP...]; no group means all but peers.
 # Says nothing when there is nothing to do.
 set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -7,8 +7,8 @@ list=$HITCH_ROOT/toolchain/packages.txt
 log=$HITCH_ROOT/build/log/apt.log
 
 if [ "${1:-}" = --help ]; then
-  say "usage: toolchain/install_packages.sh [build] [test] [game]"
-  say "Installs what toolchain/packages.txt lists for these groups, all groups by default."
+  say "usage: toolchain/install_packages.sh [build] [test] [game] [peers]"
+  say "Installs what toolchain/packages.txt lists for these groups, all but peers by default."
   exit 0
 fi
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then

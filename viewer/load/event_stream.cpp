@@ -84,7 +84,8 @@ class Unpackers {
   Unpackers(const TraceReader& reader, std::vector<ChunkPlace> places)
       : reader_(reader), places_(std::move(places)), ready_(places_.size()) {
     const std::size_t wanted = std::max(2u, std::thread::hardware_concurrency());
-    const std::size_t count = std::min(wanted, places_.size());
+    // One chunk is unpacked sooner than a thread is started.
+    const std::size_t count = places_.size() > 1 ? std::min(wanted, places_.size()) : 0;
     ahead_ = count * 2;
     for (std::size_t i = 0; i < count; ++i) threads_.emplace_back([this] { work(); });
   }
@@ -100,6 +101,10 @@ class Unpackers {
   Unpackers& operator=(const Unpackers&) = delete;
 
   std::unique_ptr<UnpackedChunk> take(std::size_t index) {
+    if (threads_.empty()) {
+      std::string raw;
+      return std::make_unique<UnpackedChunk>(unpack_events(reader_, places_[index], spare_, raw));
+    }
     std::unique_lock lock(mutex_);
     filled_.wait(lock, [&] { return ready_[index] != nullptr; });
     taken_ = index + 1;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +35,7 @@ bool FileSink::truncate(std::uint64_t bytes) {
 }
 
 bool FileSink::copy(int to, const Piece& piece) {
-  std::vector<char> block(std::min<std::uint64_t>(piece.bytes, 1 << 20));
+  std::array<char, 64 * 1024> block;
   auto at = static_cast<off_t>(piece.offset);
   for (std::uint64_t left = piece.bytes; left > 0;) {
     const ssize_t got =

@@ -75,22 +75,25 @@ void TraceWriter::flush() {
                   frame)) {
       chunks_.push_back(
           {{offset, frame.first_ticks, frame.last_ticks, pen.first_frame, pen.last_frame},
-           pen.content,
            written_ - offset,
-           pen.events});
+           pen.events,
+           pen.content,
+           false});
     }
     restart(pen);
   }
   if (most_bytes_ != 0 && written_ > most_bytes_ && !failed_) make_room();
 }
 
+// In place and piece by piece: a recorder that runs for hours must not grow with the number of its
+// chunks more than by their entries in the index.
 void TraceWriter::make_room() {
   format::trace::GivenUp given_up;
-  std::vector<WrittenChunk> kept;
-  std::vector<ByteSink::Piece> pieces{{0, sizeof(format::FileHeader)}};
   std::uint64_t left = written_;
-  for (const WrittenChunk& chunk : chunks_) {
-    if (left > most_bytes_ / 2 && chunk.content != format::ChunkContent::kMixed) {
+  std::vector<ByteSink::Piece> pieces{{0, sizeof(format::FileHeader)}};
+  for (WrittenChunk& chunk : chunks_) {
+    chunk.given_up = left > most_bytes_ / 2 && chunk.content != format::ChunkContent::kMixed;
+    if (chunk.given_up) {
       left -= chunk.bytes;
       given_up.bytes += chunk.bytes;
       given_up.events += chunk.events;
@@ -98,27 +101,24 @@ void TraceWriter::make_room() {
         given_up.until = std::max(given_up.until, chunk.place.last_ticks);
       if (chunk.place.first_frame <= chunk.place.last_frame)
         given_up.last_frame = std::max(given_up.last_frame, chunk.place.last_frame);
-      continue;
+    } else if (pieces.back().offset + pieces.back().bytes == chunk.place.offset) {
+      pieces.back().bytes += chunk.bytes;
+    } else {
+      pieces.push_back({chunk.place.offset, chunk.bytes});
     }
-    kept.push_back(chunk);
-    pieces.push_back({chunk.place.offset, chunk.bytes});
   }
   // Making room again and again for less and less would be all that the recorder does.
-  if (left > most_bytes_ / 4 * 3) {
-    full_ = failed_ = true;
-    return;
-  }
-  if (!sink_->keep_only(pieces)) {
+  full_ = left > most_bytes_ / 4 * 3;
+  if (full_ || !sink_->keep_only(pieces)) {
     failed_ = true;
     return;
   }
-  std::uint64_t offset = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i > 0) kept[i - 1].place.offset = offset;
-    offset += pieces[i].bytes;
+  std::erase_if(chunks_, [](const WrittenChunk& chunk) { return chunk.given_up; });
+  written_ = sizeof(format::FileHeader);
+  for (WrittenChunk& chunk : chunks_) {
+    chunk.place.offset = written_;
+    written_ += chunk.bytes;
   }
-  chunks_ = std::move(kept);
-  written_ = offset;
   take(given_up);
 }
 

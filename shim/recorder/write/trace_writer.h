@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -104,9 +105,10 @@ class TraceWriter final : public resolve::RecordOutTo<TraceWriter> {
   };
   struct WrittenChunk {
     format::IndexEntry place;
-    format::ChunkContent content;
     std::uint64_t bytes;
     std::uint64_t events;
+    format::ChunkContent content;
+    bool given_up;
   };
 
   void restart(Pen& pen);
@@ -125,7 +127,7 @@ class TraceWriter final : public resolve::RecordOutTo<TraceWriter> {
   std::array<Pen, 3> pens_{Pen{format::ChunkContent::kMixed, {}},
                            Pen{format::ChunkContent::kRows, {}},
                            Pen{format::ChunkContent::kEvents, {}}};
-  std::vector<WrittenChunk> chunks_;
+  std::deque<WrittenChunk> chunks_;
   std::string compressed_;
   std::uint64_t most_bytes_;
   std::uint64_t written_ = 0;
