@@ -2,7 +2,9 @@
 // line of JSON with the smallest time per pair over many short rounds, and the price of the clock
 // in the same process.
 //
-//   pair_loop [--threads N] [--pairs N] [--array]     --array: new int[16] instead of malloc(64)
+//   pair_loop [--threads N] [--pairs N] [--array | --deep]
+//   --array: new int[16] instead of malloc(64); --deep: 30 calls deep, the innermost two of them
+//   other ones than the time before
 #include <x86intrin.h>
 
 #include <algorithm>
@@ -43,6 +45,42 @@ void run_array(unsigned pairs) {
   }
 }
 
+// Two ways to the same allocation: each pair leaves one and takes the other.
+template <int Way>
+[[gnu::noinline]] int* deepest() {
+  auto* block = static_cast<int*>(std::malloc(64));
+  escape(block);
+  return block;
+}
+template <int Way>
+[[gnu::noinline]] int* deeper() {
+  int* block = deepest<Way>();
+  escape(block);
+  return block;
+}
+
+// Called from one place, so that what is fresh lies below it.
+int* (*volatile ways[2])() = {deeper<0>, deeper<1>};
+
+[[gnu::noinline]] void run_below(unsigned pairs, unsigned depth) {
+  if (depth > 0) {
+    run_below(pairs, depth - 1);
+    asm volatile("" : : : "memory");
+    return;
+  }
+  for (unsigned i = 0; i < pairs; ++i) {
+    int* block = ways[i % 2]();
+    block[0] = 1;
+    escape(block);
+    std::free(block);
+  }
+}
+
+void run_deep(unsigned pairs) {
+  constexpr unsigned kAround = 6;  // main, work, price and what comes before them
+  run_below(pairs, 30 - 2 - kAround);
+}
+
 // Smallest nanoseconds a pair over rounds of `round` pairs, in this thread's CPU time.
 double price(void (*body)(unsigned), unsigned pairs, unsigned round) {
   double best = 1e9;
@@ -72,15 +110,15 @@ double clock_price() {
 int main(int argc, char** argv) {
   unsigned threads = 1;
   unsigned pairs = 1000000;
-  bool array = false;
+  void (*body)(unsigned) = run_malloc;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc)
       threads = static_cast<unsigned>(std::atoi(argv[++i]));
     if (std::strcmp(argv[i], "--pairs") == 0 && i + 1 < argc)
       pairs = static_cast<unsigned>(std::atoi(argv[++i]));
-    if (std::strcmp(argv[i], "--array") == 0) array = true;
+    if (std::strcmp(argv[i], "--array") == 0) body = run_array;
+    if (std::strcmp(argv[i], "--deep") == 0) body = run_deep;
   }
-  void (*body)(unsigned) = array ? run_array : run_malloc;
   body(20000);
   const double clock = clock_price();
   std::vector<double> results(threads);

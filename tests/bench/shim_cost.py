@@ -2,7 +2,7 @@
 """What the shim adds to one malloc/free pair, at each level, beside the price of the clock reads in it and the
 estimate of its own cost that the report prints.
 
-usage: shim_cost.py BIN_DIR [--rounds N] [--threads N] [--array]
+usage: shim_cost.py BIN_DIR [--rounds N] [--threads N] [--array | --deep]
 BIN_DIR holds libhitchtrace.so, hitchtrace-record and pair_loop (build preset "bench").
 """
 
@@ -42,6 +42,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--array", action="store_true", help="the loop p = new int[16]; touch; delete[]")
+    parser.add_argument("--deep", action="store_true", help="30 calls deep, two of them fresh in each pair")
     options = parser.parse_args()
     bin_dir = pathlib.Path(options.bin).resolve()
     clocks = []
@@ -60,6 +61,8 @@ def main():
             command = [str(bin_dir / "pair_loop"), "--threads", str(options.threads)]
             if options.array:
                 command.append("--array")
+            if options.deep:
+                command.append("--deep")
             output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
             result = json.loads(output)
             for trace in pathlib.Path(scratch).glob("*.hitch"):
@@ -73,7 +76,7 @@ def main():
 
         results = interleave.rounds(list(VARIANTS), options.rounds, measure)
 
-    clock = min(clocks)
+    clock = statistics.median(clocks)
     print(f"one clock read: {clock:.1f} ns; plain pair: {min(results['plain']):.1f} ns; "
           f"{options.threads} thread(s), {options.rounds} interleaved rounds")
     print(f"{'level':<12}{'added ns a pair':>16}{'95 % interval':>20}{'by minima':>11}{'clock reads':>13}"
