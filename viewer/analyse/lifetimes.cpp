@@ -98,11 +98,10 @@ class Walk {
   }
 
  private:
+  // Out of reach for a site that the trace does not have.
   std::uint32_t group(std::uint32_t site) const {
-    if (!trace_.group_of_site.empty()) {
-      return site < trace_.group_of_site.size() ? trace_.group_of_site[site].value : 0;
-    }
-    return site;
+    if (trace_.group_of_site.empty()) return site;
+    return site < trace_.group_of_site.size() ? trace_.group_of_site[site].value : ~0u;
   }
 
   std::uint32_t frame_at(std::uint64_t key) {

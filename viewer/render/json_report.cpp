@@ -283,7 +283,11 @@ Json totals_json(const Report& report) {
 
 Json losses_json(const Report& report) {
   const analyse::Losses& losses = report.losses;
-  return {{"dropped_events", losses.dropped_events},
+  std::uint64_t pauses = 0;
+  for (const auto& change : report.trace.recording) pauses += change.on == 0 ? 1 : 0;
+  return {{"given_up_frames", report.trace.given_up.frames},
+          {"pauses", pauses},
+          {"dropped_events", losses.dropped_events},
           {"nested", losses.nested},
           {"abandoned", losses.abandoned},
           {"shed_stacks", losses.shed_stacks},

@@ -218,7 +218,9 @@ void write_totals(Page& page, const Report& report) {
     page.wrap(2, 4,
               "The game was killed by signal " + std::to_string(report.trace.end->status) + ".");
   } else if (report.trace.end->reason == 6) {
-    page.wrap(2, 4, page.paint(Ink::kYellow, "The disk was full") + ": the recording stops there.");
+    page.wrap(2, 4,
+              page.paint(Ink::kYellow, "There was no more room for the trace") +
+                  " (the disk, or --max-file): the recording stops there.");
   }
 }
 

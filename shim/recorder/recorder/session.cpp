@@ -369,6 +369,12 @@ void Session::end(EndReason reason, std::uint64_t status) {
   frames_->finish(end_ticks);
   log_->finish();
   frames_->finish_events();
+  if (surroundings_.options.keep == kKeepHitches && !frames_->timeline().has_presents()) {
+    const std::string text =
+        "no frame was seen, so --keep hitches kept no events; --keep all keeps them all";
+    log_->note(text);
+    if (game_.started_by_run) surroundings_.status.note(text);
+  }
   if (frames_->overflowed_events() > 0) {
     log_->note(std::to_string(frames_->overflowed_events()) +
                " events came too fast to be held back until their frames were judged, and are not "

@@ -61,8 +61,8 @@ bool FileSink::copy(int to, const Piece& piece) {
 }
 
 bool FileSink::keep_only(const std::vector<Piece>& pieces) {
-  const std::string fresh_path = path_ + ".new";
-  const int fresh = open(fresh_path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const std::string fresh_path = path_ + ".new." + std::to_string(getpid());
+  const int fresh = open(fresh_path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fresh < 0) {
     error_ = errno;
     return false;

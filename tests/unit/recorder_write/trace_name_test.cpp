@@ -119,7 +119,7 @@ TEST(FileSink, KeepsPiecesUnderTheSameName) {
   ASSERT_TRUE(sink.append("!", 1));
   std::ifstream file(path);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "headnew!");
-  EXPECT_FALSE(std::filesystem::exists(path + ".new"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory), {}), 1);
   std::filesystem::remove_all(directory);
 }
 
@@ -127,13 +127,15 @@ TEST(FileSink, WithoutAPlaceForTheNewFileTheOldOneStays) {
   char directory[] = "/tmp/hitch-sink-XXXXXX";
   ASSERT_NE(mkdtemp(directory), nullptr);
   const std::string path = std::string(directory) + "/t.hitch";
-  std::filesystem::create_directory(path + ".new");
+  const std::string in_the_way = path + ".new." + std::to_string(getpid());
+  std::ofstream(in_the_way) << "somebody's";
   const int fd = open(path.c_str(), O_RDWR | O_CREAT, 0600);
   FileSink sink(fd, path);
   ASSERT_TRUE(sink.append("headoldnew", 10));
   EXPECT_FALSE(sink.keep_only({{0, 4}, {7, 3}}));
   EXPECT_FALSE(sink.trouble().empty());
   EXPECT_EQ(std::filesystem::file_size(path), 10u);
+  EXPECT_EQ(std::filesystem::file_size(in_the_way), 10u);
   std::filesystem::remove_all(directory);
 }
 

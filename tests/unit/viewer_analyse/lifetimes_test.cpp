@@ -81,10 +81,13 @@ class LifetimesTest : public ::testing::Test {
     for (const trace::Events& block : blocks_) builder.add(block);
     auto reader = load::TraceReader::open(load::from_memory(builder.bytes()));
     EXPECT_TRUE(reader);
-    const model::Trace trace = model::load_trace(*reader);
+    model::Trace trace = model::load_trace(*reader);
     EXPECT_TRUE(trace.has_events);
+    trace.group_of_site = groups_;
     return lifetimes_of(*reader, trace);
   }
+
+  std::vector<model::SiteId> groups_;  // of the three sites; empty: not grouped
 
  private:
   std::vector<KeptEvent> events_;
@@ -184,6 +187,23 @@ TEST_F(LifetimesTest, ContradictionsAreCounted) {
   EXPECT_EQ(lifetimes.sites[0].died, 0u);
   EXPECT_EQ(lifetimes.sites[1].live, 1u);
   EXPECT_EQ(lifetimes.live_bytes, 20u);
+}
+
+TEST_F(LifetimesTest, GroupsOfSitesAddUp) {
+  groups_ = {model::SiteId(1u), model::SiteId(1u), model::SiteId(2u)};
+  alloc(100, 0x1000, 10, 0);
+  alloc(200, 0x2000, 20, 1);
+  const Lifetimes lifetimes = this->lifetimes(3);
+  EXPECT_EQ(lifetimes.sites[0].born, 0u);
+  EXPECT_EQ(lifetimes.sites[1].peak_bytes, 30u);
+}
+
+TEST_F(LifetimesTest, ASiteThatTheTraceLacksIsInNoGroup) {
+  groups_ = {model::SiteId(0u), model::SiteId(1u), model::SiteId(2u)};
+  alloc(100, 0x1000, 10, 99);
+  const Lifetimes lifetimes = this->lifetimes(3);
+  EXPECT_EQ(lifetimes.born, 0u);
+  EXPECT_EQ(lifetimes.sites[0].born, 0u);
 }
 
 TEST_F(LifetimesTest, BehindAGapNothingIsKnown) {
