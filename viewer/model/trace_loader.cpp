@@ -133,7 +133,7 @@ class Loader {
   void operator()(const trace::OwnCalls& r) { out_.own_calls = r; }
   void operator()(const trace::Events&) { out_.has_events = true; }
   void operator()(const trace::GivenUp& r) {
-    out_.given_up.frames = std::max(out_.given_up.frames, r.last_frame + 1);
+    out_.given_up.frames = std::max(out_.given_up.frames, r.frames);
     out_.given_up.events += r.events;
     out_.given_up.bytes += r.bytes;
   }

@@ -90,18 +90,28 @@ void TraceWriter::flush() {
 void TraceWriter::make_room() {
   format::trace::GivenUp given_up;
   std::uint64_t left = written_;
-  std::vector<ByteSink::Piece> pieces{{0, sizeof(format::FileHeader)}};
-  for (WrittenChunk& chunk : chunks_) {
-    chunk.given_up = left > most_bytes_ / 2 && chunk.content != format::ChunkContent::kMixed;
-    if (chunk.given_up) {
+  const auto give_up_oldest = [&](format::ChunkContent content) {
+    for (WrittenChunk& chunk : chunks_) {
+      if (left <= most_bytes_ / 2) return;
+      if (chunk.content != content) continue;
+      chunk.given_up = true;
       left -= chunk.bytes;
       given_up.bytes += chunk.bytes;
       given_up.events += chunk.events;
       if (chunk.place.first_ticks <= chunk.place.last_ticks)
         given_up.until = std::max(given_up.until, chunk.place.last_ticks);
-      if (chunk.place.first_frame <= chunk.place.last_frame)
-        given_up.last_frame = std::max(given_up.last_frame, chunk.place.last_frame);
-    } else if (pieces.back().offset + pieces.back().bytes == chunk.place.offset) {
+      if (content == format::ChunkContent::kRows &&
+          chunk.place.first_frame <= chunk.place.last_frame)
+        given_up.frames = std::max(given_up.frames, chunk.place.last_frame + 1);
+    }
+  };
+  // Sums are a small part of what events take, and without them a frame's hitch has no cause.
+  give_up_oldest(format::ChunkContent::kEvents);
+  give_up_oldest(format::ChunkContent::kRows);
+  std::vector<ByteSink::Piece> pieces{{0, sizeof(format::FileHeader)}};
+  for (const WrittenChunk& chunk : chunks_) {
+    if (chunk.given_up) continue;
+    if (pieces.back().offset + pieces.back().bytes == chunk.place.offset) {
       pieces.back().bytes += chunk.bytes;
     } else {
       pieces.push_back({chunk.place.offset, chunk.bytes});

@@ -6,8 +6,9 @@
 // refuses, writing stops for good; finish() still tries to add the end of the story.
 //
 // Events have chunks of their own, which readers of sums skip. With a limit to the file's size so
-// have the rows of frames: when the file is full, the oldest of both are taken out, down to half
-// the limit, and a GivenUp record says so. Names, frames and totals always stay.
+// have the rows of frames: when the file is full, the oldest events are taken out, and when that is
+// not enough the oldest rows, down to half the limit; a GivenUp record says so. Names, frames and
+// totals always stay.
 #pragma once
 #include <zstd.h>
 

@@ -104,7 +104,7 @@ TEST(TraceWriter, EventsHaveChunksOfTheirOwn) {
   EXPECT_EQ(records<trace::FrameSite>(parsed).size(), 1u);
 }
 
-TEST(TraceWriter, ALimitGivesUpTheOldestEventsAndRows) {
+TEST(TraceWriter, ALimitGivesUpTheOldestEvents) {
   constexpr std::uint64_t kMost = 4 << 20;
   std::string bytes;
   TraceWriter writer(std::make_unique<FullSink>(bytes, SIZE_MAX), 1, 0, kMost);
@@ -127,13 +127,34 @@ TEST(TraceWriter, ALimitGivesUpTheOldestEventsAndRows) {
   const auto events = records<trace::Events>(parsed);
   EXPECT_EQ(events.back().number, kFrames - 1);
   std::uint64_t given_up = 0;
-  std::uint64_t last_frame = 0;
   for (const trace::GivenUp& record : records<trace::GivenUp>(parsed)) {
     given_up += record.events;
-    last_frame = record.last_frame;
+    EXPECT_EQ(record.frames, 0u);
   }
   EXPECT_EQ(events.size() + given_up, kFrames);
-  EXPECT_EQ(records<trace::FrameThread>(parsed).front().frame, last_frame + 1);
+  EXPECT_EQ(records<trace::FrameThread>(parsed).size(), kFrames);
+}
+
+TEST(TraceWriter, ALimitGivesUpRowsWhenEventsAreNotEnough) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  std::string bytes;
+  TraceWriter writer(std::make_unique<FullSink>(bytes, SIZE_MAX), 1, 0, kMost);
+  std::mt19937_64 random(9);
+  constexpr std::uint64_t kFrames = 60'000;
+  for (std::uint64_t i = 0; i < kFrames; ++i) {
+    writer.put(trace::FrameThread{
+        .frame = i, .allocs = random(), .bytes = random(), .alloc_ticks = random()});
+    if (i % 1000 == 999) writer.flush();
+    ASSERT_LE(bytes.size(), kMost + (1 << 18));
+  }
+  writer.finish(trace::End{.time = 5, .reason = 1});
+  const Parsed parsed = parse(bytes);
+  ASSERT_TRUE(parsed.trailer);
+  const auto given_up = records<trace::GivenUp>(parsed);
+  ASSERT_GT(given_up.size(), 1u);
+  const auto rows = records<trace::FrameThread>(parsed);
+  EXPECT_EQ(rows.front().frame, given_up.back().frames);
+  EXPECT_EQ(rows.back().frame, kFrames - 1);
 }
 
 TEST(TraceWriter, WhatMayNotBeGivenUpEndsTheRecordingAtTheLimit) {
