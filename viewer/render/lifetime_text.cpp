@@ -343,7 +343,7 @@ void write_lifetimes(Page& page, const Report& report, std::size_t top, SiteName
     write_drift(page, report, top, names);
   }
   write_fragmentation(page, report, top, names);
-  if (!report.trace.has_events && report.measures.sites_known) {
+  if (!report.trace.has_events && !report.call_sites.ranked.empty()) {
     page.line();
     page.wrap(2, 2,
               page.paint(Ink::kDim,
