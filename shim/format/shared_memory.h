@@ -19,7 +19,7 @@
 namespace hitch::format {
 
 constexpr std::uint64_t kSharedMagic = 0x314d454d48435448;  // "HTCHMEM1"
-constexpr std::uint32_t kSharedVersion = 2;
+constexpr std::uint32_t kSharedVersion = 3;
 constexpr std::uint32_t kChunkBytes = 64 * 1024;
 constexpr std::uint32_t kSmallChunkBytes = 4 * 1024;
 constexpr std::uint32_t kSlotCount = 1024;
@@ -80,6 +80,13 @@ struct SharedHeader {
   std::atomic<std::uint64_t> stacks_checked;
   std::atomic<std::uint64_t> stacks_different;
   std::atomic<std::uint64_t> stacks_truncated;  // equal as far as the shorter one goes
+
+  // Set by the game: where the shim's own memory lies, so that page faults there are not the
+  // game's.
+  std::atomic<std::uint64_t> shared_begin;  // this very memory
+  std::atomic<std::uint64_t> shared_end;
+  std::atomic<std::uint64_t> private_begin;  // threads' states
+  std::atomic<std::uint64_t> private_end;
 
   alignas(
       64) std::atomic<std::uint32_t> frame_epoch;  // the one word all threads read (level count)

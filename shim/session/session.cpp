@@ -233,6 +233,13 @@ record::Process* make_process(const Connection& connection) {
   process->geometry = {header->total_bytes,   header->slots_offset, header->small_offset,
                        header->chunks_offset, header->slot_count,   header->chunk_count};
   process->header = header;
+  header->shared_begin.store(reinterpret_cast<std::uintptr_t>(connection.base),
+                             std::memory_order_relaxed);
+  header->shared_end.store(reinterpret_cast<std::uintptr_t>(connection.base) + connection.bytes,
+                           std::memory_order_relaxed);
+  header->private_begin.store(reinterpret_cast<std::uintptr_t>(memory), std::memory_order_relaxed);
+  header->private_end.store(reinterpret_cast<std::uintptr_t>(memory) + kBytes,
+                            std::memory_order_relaxed);
   return process;
 }
 

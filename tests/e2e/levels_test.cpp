@@ -22,6 +22,8 @@ class Levels : public testing::TestWithParam<Setting> {};
 
 TEST_P(Levels, CountExactly) {
   std::map<std::string, std::string> environment = GetParam().environment;
+  // Tests share the machine: the recorder may have to wait for its turn.
+  environment.emplace("HITCH_BUFFER_MIB", "256");
   const RunResult run = run_target({.command = {"threads_exact"},
                                     .launch = Launch::kBare,
                                     .environment = environment,

@@ -3,6 +3,35 @@
 #include <algorithm>
 
 namespace hitch::analyse {
+namespace {
+
+// The game's own faults know its memory and its machine at that moment; the recorder's
+// measurement at its start stands in when there were too few.
+void read_fault_price(const model::Trace& trace, Measures& measures) {
+  constexpr std::uint64_t kEnough = 32;
+  constexpr double kMost = 1e6;
+  const auto price_of = [&](std::uint64_t in_game) {
+    return trace.fault_prices.find(
+        {static_cast<std::uint64_t>(format::FaultPriceClass::kAnonymous), in_game});
+  };
+  const auto at_start = price_of(0);
+  const auto in_game = price_of(1);
+  double ns = trace.fact_number("fault.price_ns", 0);
+  double outside = 0;
+  if (at_start != trace.fault_prices.end()) {
+    if (measures.faults_seen)
+      measures.fault_capture_ns = static_cast<double>(at_start->second.capture_picoseconds) / 1e3;
+    ns = static_cast<double>(at_start->second.picoseconds) / 1e3 + measures.fault_capture_ns;
+    outside = static_cast<double>(at_start->second.outside_picoseconds) / 1e3;
+  }
+  if (in_game != trace.fault_prices.end() && in_game->second.faults >= kEnough) {
+    ns = static_cast<double>(in_game->second.picoseconds) / 1e3 + outside;
+    measures.price_in_game = true;
+  }
+  measures.fault_price_ns = std::clamp(ns, 0.0, kMost);
+}
+
+}  // namespace
 
 Measures measures_of(const model::Trace& trace) {
   Measures measures;
@@ -11,7 +40,11 @@ Measures measures_of(const model::Trace& trace) {
   measures.sites_known = level != "count";
   measures.calls_timed = measures.sites_known && time != "none";
   measures.releases_timed = measures.calls_timed && time == "all";
-  measures.fault_price_ns = std::clamp(trace.fact_number("fault.price_ns", 0), 0.0, 1e6);
+  const std::string source = trace.fact("faults.source", "getrusage");
+  measures.faults_seen = source == "perf_event";
+  measures.owners_seen = measures.faults_seen || source == "pagemap";
+  measures.switches_known = measures.faults_seen;
+  read_fault_price(trace, measures);
   return measures;
 }
 
@@ -31,11 +64,17 @@ Balance balance_of(const model::Trace& trace, model::FrameId id, const Measures&
     return taken;
   };
 
-  std::uint64_t allocator_ticks = 0;
+  model::FrameThread own;
   for (const model::FrameThread& row : trace.threads_of(id)) {
-    if (frame.thread && row.thread == *frame.thread) allocator_ticks += row.ticks;
+    if (frame.thread && row.thread == *frame.thread) own = row;
   }
-  balance[Part::kAllocator] = take(clock.ns(allocator_ticks));
+  balance[Part::kAllocator] = take(clock.ns(own.ticks));
+  const double allocator = balance[Part::kAllocator];
+  const auto inside = [allocator](double ns) { return std::clamp(ns, 0.0, allocator); };
+  balance.faults_in_allocator =
+      inside(static_cast<double>(own.call_faults) * measures.fault_price_ns);
+  if (own.overlap_ticks > own.overlap_usual_ticks)
+    balance.contention = inside(clock.ns(own.overlap_ticks - own.overlap_usual_ticks));
 
   balance.counters_known =
       frame.kind != model::FrameKind::kWindow && (frame.flags & model::kCountersIncomplete) == 0;
@@ -43,13 +82,54 @@ Balance balance_of(const model::Trace& trace, model::FrameId id, const Measures&
     balance.present_cpu = static_cast<double>(frame.present_cpu_ns);
     const double work_cpu = std::max(
         0.0, static_cast<double>(frame.cpu_ns) - static_cast<double>(frame.present_cpu_ns));
-    const double off_cpu = std::max(0.0, balance.work - work_cpu);
+    double off_cpu = std::max(0.0, balance.work - work_cpu);
+    if (measures.switches_known) {
+      balance.blocked_in_allocator = inside(clock.ns(own.call_off_ticks));
+      off_cpu = std::max(0.0, off_cpu - balance.blocked_in_allocator);
+    }
     balance[Part::kWaiting] = take(off_cpu);
-    balance.blocked_in_allocator = off_cpu - balance[Part::kWaiting];
-    balance[Part::kFaults] =
-        take(std::min(static_cast<double>(frame.minor_faults) * measures.fault_price_ns, work_cpu));
+    if (measures.switches_known) {
+      // Those of the limiter's sleep are few: a thread that sleeps is not ready to run.
+      const std::uint64_t elsewhere = frame.present_preempted_ticks + own.call_preempted_ticks;
+      const std::uint64_t preempted =
+          own.preempted_ticks - std::min(own.preempted_ticks, elsewhere);
+      balance.preempted = std::min(clock.ns(preempted), balance[Part::kWaiting]);
+    } else {
+      balance.blocked_in_allocator = off_cpu - balance[Part::kWaiting];
+    }
+    // Those that were not seen one by one were taken inside system calls.
+    const std::uint64_t in_calls = std::min(own.call_faults, frame.minor_faults);
+    const double outside = static_cast<double>(frame.minor_faults - in_calls);
+    balance[Part::kFaults] = take(std::min(outside * measures.fault_price_ns, work_cpu));
   }
   balance[Part::kRest] = left;
+  return balance;
+}
+
+ThreadBalance thread_balance_of(const model::Trace& trace, const model::FrameThread& row,
+                                const Measures& measures) {
+  const model::Clock& clock = trace.clock;
+  ThreadBalance balance;
+  balance.thread = row.thread;
+  balance.wall = clock.ns(trace.frames[row.frame.index()].wall_ticks());
+  double left = balance.wall;
+  const auto take = [&left](double wanted) {
+    const double taken = std::clamp(wanted, 0.0, left);
+    left -= taken;
+    return taken;
+  };
+  balance.allocator = take(clock.ns(row.ticks));
+  balance.blocked_in_allocator = std::min(clock.ns(row.call_off_ticks), balance.allocator);
+  balance.faults_in_allocator =
+      std::min(static_cast<double>(row.call_faults) * measures.fault_price_ns, balance.allocator);
+  const std::uint64_t off = row.off_ticks - std::min(row.off_ticks, row.call_off_ticks);
+  balance.off_cpu = take(clock.ns(off));
+  const std::uint64_t preempted =
+      row.preempted_ticks - std::min(row.preempted_ticks, row.call_preempted_ticks);
+  balance.preempted = std::min(clock.ns(preempted), balance.off_cpu);
+  balance.faults = take(static_cast<double>(row.faults - std::min(row.faults, row.call_faults)) *
+                        measures.fault_price_ns);
+  balance.rest = left;
   return balance;
 }
 
@@ -61,6 +141,8 @@ OtherThreads other_threads_of(const model::Trace& trace, model::FrameId id) {
     if (frame.thread && row.thread == *frame.thread) continue;
     ticks += row.ticks;
     others.allocs += row.allocs;
+    others.waited_allocator_ns += trace.clock.ns(row.waited_ticks);
+    others.waited_faults += row.waited_faults;
   }
   others.allocator_ns = trace.clock.ns(ticks);
   const std::uint64_t process = frame.process_minor_faults;

@@ -61,6 +61,10 @@ Verdict waiting_verdict(const Hitch& hitch, const model::Frame& frame, const Mea
   const double waited = hitch.excess[part_index(Part::kWaiting)];
   if (hitch.others_excess_ns(measures) >= kNamed * waited) return Verdict::kWaitingOnMemory;
   if (frame.major_faults > 0) return Verdict::kWaitingOnFiles;
+  if (measures.switches_known) {
+    const bool preempted = hitch.balance.preempted - hitch.usual.preempted >= kMain * waited;
+    return preempted ? Verdict::kPreempted : Verdict::kWaiting;
+  }
   // More than usual: a frame that is preempted now and then is not therefore late.
   if (static_cast<double>(frame.involuntary) - hitch.usual_involuntary >
       static_cast<double>(frame.voluntary)) {
@@ -114,7 +118,7 @@ const char* verdict_key(Verdict verdict) {
 
 void explain(Hitch& hitch, const model::Trace& trace, const Measures& measures) {
   const model::Frame& frame = trace.frames[hitch.frame.index()];
-  take_off_overlap(hitch);
+  if (!measures.switches_known) take_off_overlap(hitch);
   for (std::size_t part = 0; part < kParts; ++part) {
     hitch.excess[part] = hitch.balance.parts[part] - hitch.usual.parts[part];
   }

@@ -31,6 +31,8 @@ void compare_with_usual(Hitch& hitch, const model::Trace& trace,
   hitch.usual.wall = usual([](const Balance& b) { return b.wall; });
   hitch.usual.work = usual([](const Balance& b) { return b.work; });
   hitch.usual.present_cpu = usual([](const Balance& b) { return b.present_cpu; });
+  hitch.usual.preempted = usual([](const Balance& b) { return b.preempted; });
+  hitch.usual.contention = usual([](const Balance& b) { return b.contention; });
   for (std::size_t part = 0; part < kParts; ++part) {
     hitch.usual.parts[part] = usual([part](const Balance& b) { return b.parts[part]; });
   }
@@ -84,9 +86,13 @@ Rules recorded_rules(const model::Trace& trace) {
 }
 
 double Hitch::others_excess_ns(const Measures& measures) const {
+  if (measures.switches_known) {
+    return others.waited_allocator_ns +
+           static_cast<double>(others.waited_faults) * measures.fault_price_ns;
+  }
   const double allocator = std::max(0.0, others.allocator_ns - usual_others_allocator_ns);
-  const double faults = std::max(0.0, static_cast<double>(others.faults) - usual_others_faults);
-  return allocator + faults * measures.fault_price_ns;
+  const double faulted = std::max(0.0, static_cast<double>(others.faults) - usual_others_faults);
+  return allocator + faulted * measures.fault_price_ns;
 }
 
 std::vector<model::FrameId> frames_around(const model::Trace& trace, model::FrameId frame) {
@@ -157,6 +163,7 @@ Hitches find_hitches(const model::Trace& trace, const Measures& measures, const 
     hitch.sums = sums_of(trace, hitch.frame);
     hitch.others = other_threads_of(trace, hitch.frame);
     name_other_threads(hitch, trace);
+    if (measures.owners_seen) hitch.faults = frame_faults_of(trace, measures, hitch.frame);
     const auto outlier = slowest.find(trace.frames[hitch.frame.index()].number);
     if (outlier != slowest.end()) hitch.slowest_outlier = outlier->second;
     explain(hitch, trace, measures);

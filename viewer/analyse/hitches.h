@@ -9,6 +9,7 @@
 
 #include "format/hitch_rule.h"
 #include "viewer/analyse/balance.h"
+#include "viewer/analyse/faults.h"
 #include "viewer/model/trace.h"
 
 namespace hitch::analyse {
@@ -92,9 +93,12 @@ struct Hitch {
   OtherThreads others;
   double usual_others_allocator_ns = 0;
   double usual_others_faults = 0;
+  FrameFaults faults;                          // whose memory; empty where owners are not seen
   std::vector<OtherThread> busiest_others;     // by time in the allocator; at most 3
   std::optional<std::size_t> slowest_outlier;  // in Trace::outliers, of any thread in this frame
 
+  // Allocator and fault time of the other threads beyond the usual; where switches are known, only
+  // what fell into the presenting thread's time off the CPU.
   double others_excess_ns(const Measures& measures) const;
 };
 

@@ -97,6 +97,11 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   report.totals = totals_of(trace);
   report.losses = losses_of(trace);
   report.memory = memory_trend_of(trace);
+  report.fault_totals = fault_totals_of(trace);
+  report.fault_owners = fault_groups(
+      trace, report.measures, trace.faults,
+      [](const model::FrameFault& row) { return row.owner != format::FaultOwner::kShim; });
+  report.churn = churn_of(trace, report.measures);
   if (trace.has_events && depth.lifetimes) {
     report.lifetimes = lifetimes_of(reader, trace, depth.progress);
     report.trace.warnings.insert(report.trace.warnings.end(),

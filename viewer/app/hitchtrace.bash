@@ -1,7 +1,7 @@
 # Completion of hitchtrace for bash.
 
 # options:begin
-_hitchtrace_run_flags='-o --output --dir --level --time --keep --keep-around --max-file --start-frame --paused --no-paused --outlier-us --large-block-kib --buffer --window-ms --hitch-ms --hitch-mad --target --log --children --no-children --stack-depth --verify-stacks --no-verify-stacks --hook-dlsym --no-hook-dlsym --hook-present --no-hook-present --hook-mmap --no-hook-mmap --hook-sleep --no-hook-sleep --keep-deepbind --no-keep-deepbind --verbose --no-verbose --disable --no-disable'
+_hitchtrace_run_flags='-o --output --dir --level --time --keep --keep-around --max-file --start-frame --paused --no-paused --outlier-us --large-block-kib --buffer --window-ms --hitch-ms --hitch-mad --target --log --children --no-children --stack-depth --faults --sample-code --no-sample-code --verify-stacks --no-verify-stacks --hook-dlsym --no-hook-dlsym --hook-present --no-hook-present --hook-mmap --no-hook-mmap --hook-sleep --no-hook-sleep --keep-deepbind --no-keep-deepbind --verbose --no-verbose --disable --no-disable'
 _hitchtrace_run_values() {
   case $1 in
     -o|--output) COMPREPLY=($(compgen -f -- "$2")) ;;
@@ -21,6 +21,7 @@ _hitchtrace_run_values() {
     --target) : ;;
     --log) COMPREPLY=($(compgen -f -- "$2")) ;;
     --stack-depth) : ;;
+    --faults) COMPREPLY=($(compgen -W 'auto perf pagemap count none' -- "$2")) ;;
     *) return 1 ;;
   esac
 }

@@ -23,6 +23,7 @@ using ThreadId = Id<struct ThreadTag>;
 using SiteId = Id<struct SiteTag>;
 using ModuleId = Id<struct ModuleTag>;
 using StackId = Id<struct StackTag>;
+using PlaceId = Id<struct PlaceTag>;
 using HeapId = Id<struct HeapTag>;
 
 }  // namespace hitch::model

@@ -97,6 +97,14 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
   for (format::trace::LargeBlock& block : trace.large_blocks) {
     if (block.site < group_of.size()) block.site = group_of[block.site].index();
   }
+  for (FrameFault& row : trace.faults) {
+    const bool of_site =
+        row.owner == format::FaultOwner::kBlock || row.owner == format::FaultOwner::kAllocator;
+    if (of_site && row.id < group_of.size()) row.id = group_of[row.id].index();
+  }
+  for (format::trace::SiteChurn& row : trace.churn) {
+    if (row.site < group_of.size()) row.site = group_of[row.site].index();
+  }
   trace.sites = std::move(groups);
   trace.site_totals = std::move(totals);
   trace.group_of_site = std::move(group_of);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "format/fault_kinds.h"
 #include "format/trace_records.h"
 #include "viewer/model/clock.h"
 #include "viewer/model/histogram.h"
@@ -49,6 +50,8 @@ struct Frame {
   std::uint64_t own_ticks = 0;
   std::uint64_t pool_chunks = 0;
   std::uint64_t message = 0;  // Text number, 0: none
+  std::uint64_t present_off_ticks = 0;
+  std::uint64_t present_preempted_ticks = 0;
 
   std::uint64_t wall_ticks() const { return end > begin ? end - begin : 0; }
 };
@@ -69,6 +72,49 @@ struct FrameThread {
   std::uint64_t heap_allocs = 0;
   std::uint64_t heap_bytes = 0;
   std::uint64_t own_ticks = 0;
+  // Of a trace that has page faults one by one; see FrameThread in FORMAT.md.
+  std::uint64_t faults = 0;
+  std::uint64_t call_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t system_faults = 0;
+  std::uint64_t off_ticks = 0;
+  std::uint64_t preempted_ticks = 0;
+  std::uint64_t call_off_ticks = 0;
+  std::uint64_t call_preempted_ticks = 0;
+  std::uint64_t blocked_calls = 0;
+  std::uint64_t waited_ticks = 0;
+  std::uint64_t waited_faults = 0;
+  std::uint64_t overlap_calls = 0;
+  std::uint64_t overlap_ticks = 0;
+  std::uint64_t overlap_usual_ticks = 0;
+};
+
+// Page faults of one thread in one frame, with one owner, of one kind and from one place.
+struct FrameFault {
+  FrameId frame;
+  std::optional<ThreadId> thread;  // none: not known who touched
+  format::FaultOwner owner = format::FaultOwner::kUnknown;
+  format::FaultKind kind = format::FaultKind::kFirstTouch;
+  std::uint64_t id = 0;  // Site, Module or Text number, as the owner says
+  std::optional<PlaceId> place;
+  std::uint64_t faults = 0;
+  std::uint64_t call_faults = 0;
+  std::uint64_t waited_faults = 0;
+  std::uint64_t age_frames = 0;
+};
+
+// An instruction of the game.
+struct Place {
+  std::uint64_t address = 0;
+  std::optional<ModuleId> module;
+};
+
+// Samples of what a thread computed in a frame that hitched: one a millisecond.
+struct CodeSample {
+  FrameId frame;
+  ThreadId thread;
+  PlaceId place;
+  std::uint64_t samples = 0;
 };
 
 struct Thread {
@@ -122,6 +168,10 @@ struct Outlier {
   std::uint64_t size = 0;
   std::optional<SiteId> site;
   std::optional<StackId> stack;
+  std::uint64_t faults = 0;
+  std::uint64_t off_ticks = 0;
+  std::uint64_t preempted_ticks = 0;
+  bool switches_known = false;
 };
 
 struct Heap {
@@ -169,6 +219,13 @@ struct Trace {
   std::vector<Frame> frames;                    // in order of their numbers
   std::vector<FrameThread> frame_threads;       // by frame, then thread; each pair once
   std::vector<std::size_t> frame_thread_begin;  // first row of each frame; one more than frames
+  std::vector<FrameFault> faults;               // by frame
+  std::vector<Place> places;
+  std::vector<CodeSample> code_samples;  // by frame
+  std::vector<format::trace::SiteChurn> churn;
+  std::map<std::uint64_t, format::trace::ThreadFaults> thread_faults;  // last of each thread
+  // Last of each class and source.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, format::trace::FaultPrice> fault_prices;
   std::vector<Outlier> outliers;
   std::vector<format::trace::LargeBlock> large_blocks;
   std::vector<Heap> heaps;
@@ -192,6 +249,8 @@ struct Trace {
     const std::size_t first = frame_thread_begin[frame.index()];
     return {frame_threads.data() + first, frame_thread_begin[frame.index() + 1] - first};
   }
+  std::span<const FrameFault> faults_of(FrameId frame) const;
+  std::span<const CodeSample> samples_of(FrameId frame) const;
   std::optional<FrameId> find_frame(std::uint64_t number) const;
   // A Meta value, or `fallback`.
   std::string fact(const std::string& key, const std::string& fallback = "") const;

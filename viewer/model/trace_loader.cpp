@@ -115,11 +115,50 @@ class Loader {
     outlier.size = r.size;
     if (r.site < 0xffffffff) outlier.site = SiteId(r.site);
     outlier.stack = optional_id<StackId>(r.stack);
+    outlier.faults = r.faults;
+    outlier.off_ticks = r.off_ticks;
+    outlier.preempted_ticks = std::min(r.preempted_ticks, r.off_ticks);
+    outlier.switches_known = r.switches_known != 0;
     out_.outliers.push_back(outlier);
   }
   void operator()(const trace::LargeBlock& r) {
     if (room(out_.large_blocks)) out_.large_blocks.push_back(r);
   }
+  void operator()(const trace::FrameFault& r) {
+    if (!room(fault_rows_) || r.owner >= format::kFaultOwners || r.kind >= format::kFaultKinds)
+      return;
+    FrameFault row;
+    if (r.thread < 0xffffffff) row.thread = ThreadId(static_cast<std::size_t>(r.thread));
+    row.owner = static_cast<format::FaultOwner>(r.owner);
+    row.kind = static_cast<format::FaultKind>(r.kind);
+    row.id = r.id;
+    row.place = optional_id<PlaceId>(r.place);
+    row.faults = r.faults;
+    row.call_faults = r.call_faults;
+    row.waited_faults = r.waited_faults;
+    row.age_frames = r.age_frames;
+    fault_rows_.push_back({r.frame, row});
+  }
+  void operator()(const trace::Place& r) {
+    if (Place* place = slot(out_.places, r.id))
+      *place = {r.address, optional_id<ModuleId>(r.module)};
+  }
+  void operator()(const trace::CodeSample& r) {
+    if (!room(sample_rows_) || r.place >= 0xffffffff) return;
+    CodeSample row;
+    row.thread = ThreadId(std::min<std::uint64_t>(r.thread, 0xffffffff));
+    row.place = PlaceId(static_cast<std::size_t>(r.place));
+    row.samples = r.samples;
+    sample_rows_.push_back({r.frame, row});
+  }
+  void operator()(const trace::FaultPrice& r) {
+    if (r.price_class < format::kFaultPriceClasses && r.in_game <= 1)
+      out_.fault_prices[{r.price_class, r.in_game}] = r;
+  }
+  void operator()(const trace::SiteChurn& r) {
+    if (room(out_.churn)) out_.churn.push_back(r);
+  }
+  void operator()(const trace::ThreadFaults& r) { out_.thread_faults[r.thread] = r; }
   void operator()(const trace::Message&) {}
   // A later record of the same key replaces the earlier one: histograms are cumulative.
   void operator()(const trace::Histogram& r) {
@@ -230,6 +269,9 @@ class Loader {
     frame.process_major_faults = saturating(frame.process_major_faults, r.process_major_faults);
     frame.process_cpu_ns = saturating(frame.process_cpu_ns, r.process_cpu_ns);
     frame.own_ticks = saturating(frame.own_ticks, r.own_ticks);
+    frame.present_off_ticks = saturating(frame.present_off_ticks, r.present_off_ticks);
+    frame.present_preempted_ticks =
+        saturating(frame.present_preempted_ticks, r.present_preempted_ticks);
     frame.pool_chunks = std::max(frame.pool_chunks, r.pool_chunks);
   }
 
@@ -248,24 +290,42 @@ class Loader {
     row.heap_allocs = r.heap_allocs;
     row.heap_bytes = r.heap_bytes;
     row.own_ticks = r.own_ticks;
+    row.faults = r.faults;
+    row.call_faults = r.call_faults;
+    row.major_faults = r.major_faults;
+    row.system_faults = r.system_faults;
+    row.off_ticks = r.off_ticks;
+    row.preempted_ticks = r.preempted_ticks;
+    row.call_off_ticks = r.call_off_ticks;
+    row.call_preempted_ticks = r.call_preempted_ticks;
+    row.blocked_calls = r.blocked_calls;
+    row.waited_ticks = r.waited_ticks;
+    row.waited_faults = r.waited_faults;
+    row.overlap_calls = r.overlap_calls;
+    row.overlap_ticks = r.overlap_ticks;
+    row.overlap_usual_ticks = r.overlap_usual_ticks;
     return row;
   }
 
   static void add_row(FrameThread& sum, const FrameThread& row) {
-    sum.allocs = saturating(sum.allocs, row.allocs);
-    sum.frees = saturating(sum.frees, row.frees);
-    sum.reallocs = saturating(sum.reallocs, row.reallocs);
-    sum.bytes = saturating(sum.bytes, row.bytes);
-    sum.ticks = saturating(sum.ticks, row.ticks);
+    for (const auto member : {&FrameThread::allocs,         &FrameThread::frees,
+                              &FrameThread::reallocs,       &FrameThread::bytes,
+                              &FrameThread::ticks,          &FrameThread::map_calls,
+                              &FrameThread::map_bytes,      &FrameThread::heap_allocs,
+                              &FrameThread::heap_bytes,     &FrameThread::own_ticks,
+                              &FrameThread::faults,         &FrameThread::call_faults,
+                              &FrameThread::major_faults,   &FrameThread::system_faults,
+                              &FrameThread::off_ticks,      &FrameThread::preempted_ticks,
+                              &FrameThread::call_off_ticks, &FrameThread::call_preempted_ticks,
+                              &FrameThread::blocked_calls,  &FrameThread::waited_ticks,
+                              &FrameThread::waited_faults,  &FrameThread::overlap_calls,
+                              &FrameThread::overlap_ticks,  &FrameThread::overlap_usual_ticks}) {
+      sum.*member = saturating(sum.*member, row.*member);
+    }
     if (row.slowest_ticks > sum.slowest_ticks) {
       sum.slowest_ticks = row.slowest_ticks;
       sum.slowest_site = row.slowest_site;
     }
-    sum.map_calls = saturating(sum.map_calls, row.map_calls);
-    sum.map_bytes = saturating(sum.map_bytes, row.map_bytes);
-    sum.heap_allocs = saturating(sum.heap_allocs, row.heap_allocs);
-    sum.heap_bytes = saturating(sum.heap_bytes, row.heap_bytes);
-    sum.own_ticks = saturating(sum.own_ticks, row.own_ticks);
   }
 
   void sort_frames() {
@@ -300,6 +360,25 @@ class Loader {
       }
     }
     thread_rows_ = {};
+    place_rows(fault_rows_, out_.faults);
+    place_rows(sample_rows_, out_.code_samples);
+  }
+
+  // Rows that name a frame by its number, into the model in the order of frames.
+  template <class Row>
+  void place_rows(std::vector<std::pair<std::uint64_t, Row>>& rows, std::vector<Row>& out) {
+    for (auto& [number, row] : rows) {
+      const std::optional<FrameId> frame = out_.find_frame(number);
+      if (!frame) {
+        ++left_out_;
+        continue;
+      }
+      row.frame = *frame;
+      out.push_back(row);
+    }
+    rows = {};
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Row& a, const Row& b) { return a.frame < b.frame; });
   }
 
   // Frames whose rows were taken out of the file would look as if nothing had been done in them.
@@ -311,9 +390,13 @@ class Loader {
     if (left_out == 0) return;
     out_.given_up.ticks = first[-1].end - out_.frames.front().begin;
     out_.frames.erase(out_.frames.begin(), first);
-    std::erase_if(out_.frame_threads,
-                  [&](const FrameThread& row) { return row.frame.index() < left_out; });
-    for (FrameThread& row : out_.frame_threads) row.frame = FrameId(row.frame.index() - left_out);
+    const auto move_up = [&](auto& rows) {
+      std::erase_if(rows, [&](const auto& row) { return row.frame.index() < left_out; });
+      for (auto& row : rows) row.frame = FrameId(row.frame.index() - left_out);
+    };
+    move_up(out_.frame_threads);
+    move_up(out_.faults);
+    move_up(out_.code_samples);
   }
 
   void index_frame_threads() {
@@ -337,6 +420,21 @@ class Loader {
       for (auto& module : stack.modules) drop(module, out_.modules.size());
     }
     for (FrameThread& row : out_.frame_threads) drop(row.slowest_site, out_.sites.size());
+    for (Place& place : out_.places) drop(place.module, out_.modules.size());
+    for (FrameFault& row : out_.faults) {
+      drop(row.place, out_.places.size());
+      using format::FaultOwner;
+      const bool of_site = row.owner == FaultOwner::kBlock || row.owner == FaultOwner::kAllocator;
+      if ((of_site && row.id >= out_.sites.size()) ||
+          (row.owner == FaultOwner::kModule && row.id >= out_.modules.size())) {
+        row.owner = FaultOwner::kUnknown;
+      }
+    }
+    std::erase_if(out_.code_samples, [this](const CodeSample& row) {
+      return row.place.index() >= out_.places.size();
+    });
+    std::erase_if(out_.churn,
+                  [this](const trace::SiteChurn& row) { return row.site >= out_.sites.size(); });
     for (Outlier& outlier : out_.outliers) {
       drop(outlier.site, out_.sites.size());
       drop(outlier.stack, out_.stacks.size());
@@ -369,6 +467,8 @@ class Loader {
   std::vector<trace::Calibration> calibrations_;
   std::unordered_map<std::uint64_t, std::size_t> frame_at_;
   std::vector<std::pair<std::uint64_t, FrameThread>> thread_rows_;  // with the frame's number
+  std::vector<std::pair<std::uint64_t, FrameFault>> fault_rows_;
+  std::vector<std::pair<std::uint64_t, CodeSample>> sample_rows_;
   std::vector<std::uint64_t> last_site_frame_;
   std::map<std::uint64_t, std::uint64_t> heap_names_;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::vector<std::uint64_t>>
@@ -377,6 +477,26 @@ class Loader {
 };
 
 }  // namespace
+
+namespace {
+
+template <class Row>
+std::span<const Row> rows_of(const std::vector<Row>& rows, FrameId frame) {
+  struct ByFrame {
+    bool operator()(const Row& row, FrameId id) const { return row.frame < id; }
+    bool operator()(FrameId id, const Row& row) const { return id < row.frame; }
+  };
+  const auto [first, last] = std::equal_range(rows.begin(), rows.end(), frame, ByFrame{});
+  return {rows.data() + (first - rows.begin()), static_cast<std::size_t>(last - first)};
+}
+
+}  // namespace
+
+std::span<const FrameFault> Trace::faults_of(FrameId frame) const { return rows_of(faults, frame); }
+
+std::span<const CodeSample> Trace::samples_of(FrameId frame) const {
+  return rows_of(code_samples, frame);
+}
 
 std::optional<FrameId> Trace::find_frame(std::uint64_t number) const {
   if (number < frames.size() && frames[number].number == number) return FrameId(number);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
+#include "viewer/render/fault_text.h"
 #include "viewer/render/units.h"
 
 namespace hitch::render {
@@ -23,8 +25,31 @@ std::string estimate_text(const Report& report, double count) {
   return "est. " + duration_text(count * report.measures.fault_price_ns);
 }
 
+// "worker 2 spent est. 7.40 ms in 1,900 page faults first-touching 7.42 MiB from load_terrain and
+// others 0.2 ms in the allocator": inside the presenting thread's time off the CPU.
+std::string meanwhile_text(const Report& report, const Hitch& hitch, SiteNames& names) {
+  std::string text;
+  const analyse::FaultGroup* group = nullptr;
+  for (const analyse::FaultGroup& candidate : hitch.faults.others) {
+    if (group == nullptr || candidate.waited_faults > group->waited_faults) group = &candidate;
+  }
+  const auto faults = static_cast<double>(hitch.others.waited_faults);
+  if (group != nullptr && group->waited_faults > 0) {
+    text = group->threads == 1 && group->thread ? names.thread(*group->thread) : "other threads";
+    text += " spent est. " + duration_text(faults * report.measures.fault_price_ns) + " in " +
+            faults_text(hitch.others.waited_faults) + ", most of them " +
+            fault_what(*group, names, report.trace);
+  }
+  if (hitch.others.waited_allocator_ns >= 0.05 * hitch.excess_ns) {
+    if (!text.empty()) text += " and ";
+    text += duration_text(hitch.others.waited_allocator_ns) +
+            " passed inside the allocator on other threads";
+  }
+  return text;
+}
+
 // "1,900 page faults (est. 7.4 ms) and 0.2 ms in the allocator (worker-2 0.2 ms)"
-std::string others_text(const Report& report, const Hitch& hitch, const SiteNames& names) {
+std::string others_text(const Report& report, const Hitch& hitch, SiteNames& names) {
   std::string text = faults_text(hitch.others.faults);
   if (hitch.others.faults > 0) {
     text += " (" + estimate_text(report, static_cast<double>(hitch.others.faults)) + ")";
@@ -43,33 +68,77 @@ std::string others_text(const Report& report, const Hitch& hitch, const SiteName
 }
 
 std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& cause,
-                         const std::string& share, const SiteNames& names) {
+                         const std::string& share, SiteNames& names) {
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
   std::string text = "waited " + duration_text(cause.excess_ns) + " longer than usual" + share;
   const bool memory_elsewhere = hitch.others_excess_ns(report.measures) >= 0.2 * cause.excess_ns;
-  const bool preempted = frame.involuntary > frame.voluntary;
+  const bool known = report.measures.switches_known;
+  const double taken = hitch.balance.preempted - hitch.usual.preempted;
+  const bool preempted =
+      known ? taken >= 0.5 * cause.excess_ns : frame.involuntary > frame.voluntary;
   if (frame.major_faults > 0) {
     text += ", reading " + count_text(frame.major_faults) +
             (frame.major_faults == 1 ? " page" : " pages") + " from files (major faults)";
+    for (const analyse::FaultGroup& group : hitch.faults.own) {
+      if (group.kind() != format::FaultKind::kMajor) continue;
+      text += ": " + fault_what(group, names, report.trace);
+      break;
+    }
   }
   if (memory_elsewhere) {
-    text += " while the other threads took " + others_text(report, hitch, names);
+    const std::string meanwhile = known ? meanwhile_text(report, hitch, names) : "";
+    text += meanwhile.empty() ? " while the other threads took " + others_text(report, hitch, names)
+                              : " while " + meanwhile;
+  } else if (preempted && known) {
+    text += ": others had the CPU for " + duration_text(hitch.balance.preempted) +
+            " while it was ready to run";
   } else if (preempted) {
     text += ", preempted " + count_text(frame.involuntary) +
             (frame.involuntary == 1 ? " time" : " times") + ": others had the CPU";
   } else if (frame.major_faults == 0) {
-    text += " (the other threads: " + others_text(report, hitch, names) +
-            "): not memory, as far as this trace knows";
+    text += known ? ": not memory (meanwhile the other threads: " +
+                        faults_text(hitch.others.waited_faults) + " and " +
+                        duration_text(hitch.others.waited_allocator_ns) + " in the allocator)"
+                  : " (the other threads: " + others_text(report, hitch, names) +
+                        "): not memory, as far as this trace knows";
   }
-  if (!preempted && static_cast<double>(frame.involuntary) > hitch.usual_involuntary) {
+  if (known && !preempted && taken >= 0.2 * cause.excess_ns) {
+    text += "; for " + duration_text(taken) + " of it others had the CPU";
+  } else if (!known && !preempted &&
+             static_cast<double>(frame.involuntary) > hitch.usual_involuntary) {
     text += "; preempted " + count_text(frame.involuntary) +
             (frame.involuntary == 1 ? " time" : " times") + " meanwhile";
   }
   return text;
 }
 
+// "9 of 11 samples in libLLVM-14.so, most in llvm::Foo::run"; empty without samples.
+std::string code_text(const Report& report, const Hitch& hitch, SiteNames& names) {
+  const model::Frame& frame = report.trace.frames[hitch.frame.index()];
+  std::map<std::string, std::uint64_t> modules;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> functions;
+  std::uint64_t all = 0;
+  for (const model::CodeSample& row : report.trace.samples_of(hitch.frame)) {
+    if (!frame.thread || row.thread != *frame.thread) continue;
+    const Name& name = names.place(row.place);
+    const std::string module = name.module.empty() ? "code in no module" : name.module;
+    modules[module] += row.samples;
+    functions[{module, name.function}] += row.samples;
+    all += row.samples;
+  }
+  if (all < 2) return "";
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto module = std::max_element(modules.begin(), modules.end(), by_count);
+  std::string text =
+      count_text(module->second) + " of " + count_text(all) + " samples in " + module->first;
+  const auto function = std::max_element(functions.begin(), functions.end(), by_count);
+  if (function->first.first == module->first && function->second * 2 >= module->second)
+    text += ", most of them in " + function->first.second;
+  return text;
+}
+
 std::string part_clause(const Report& report, const Hitch& hitch, const Cause& cause,
-                        const SiteNames& names) {
+                        SiteNames& names) {
   const std::string more = duration_text(cause.excess_ns);
   const std::string share = " (" + percent_text(cause.share) + " of the excess)";
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
@@ -77,23 +146,52 @@ std::string part_clause(const Report& report, const Hitch& hitch, const Cause& c
     case Part::kAllocator: {
       std::string text = "the allocator took " + more + " more than usual" + share;
       const double blocked = hitch.balance.blocked_in_allocator;
+      const double faulting = hitch.balance.faults_in_allocator;
+      const double contended = hitch.balance.contention - hitch.usual.contention;
+      if (faulting >= 0.2 * cause.excess_ns) {
+        text += ", " + duration_text(std::min(faulting, cause.excess_ns)) +
+                " of it (est.) in page faults inside its calls";
+      }
       if (blocked >= 0.2 * cause.excess_ns) {
-        text += ", " + duration_text(std::min(blocked, cause.excess_ns)) +
-                " of it off the CPU: a contended lock or the kernel";
+        text += ", " + duration_text(std::min(blocked, cause.excess_ns)) + " of it off the CPU: " +
+                (report.measures.switches_known ? "a contended lock, or preempted"
+                                                : "a contended lock or the kernel");
+      } else if (contended >= 0.2 * cause.excess_ns) {
+        text += ", " + duration_text(std::min(contended, cause.excess_ns)) +
+                " of it because other threads were in the allocator too (contention)";
       }
       return text;
     }
     case Part::kFaults:
+      if (const analyse::FaultGroup* group = main_group(hitch.faults.own); group != nullptr) {
+        std::string text = fault_group_text(*group, names, report.trace) + share;
+        if (group->place && group->place_faults * 2 >= group->faults)
+          text += ", touched by " + names.place(*group->place).function;
+        if (hitch.faults.unseen * 4 > hitch.faults.seen && report.measures.faults_seen)
+          text += "; " + count_text(hitch.faults.unseen) + " more inside system calls";
+        return text;
+      }
+      if (report.measures.faults_seen && hitch.faults.unseen > hitch.faults.seen) {
+        return "page faults took about " + more + " more than usual" + share + ": " +
+               count_text(hitch.faults.unseen) +
+               " of them inside system calls, where they are only counted";
+      }
       return "page faults took about " + more + " more than usual" + share + ": " +
              faults_text(frame.minor_faults) + " against " + count_text(hitch.usual_faults) +
              ", time estimated";
     case Part::kWaiting:
       return waiting_text(report, hitch, cause, share, names);
-    case Part::kRest:
-      return "computed " + more + " longer outside the allocator" + share +
-             (cause.partly()
-                  ? ""
-                  : ": not memory (the other threads: " + others_text(report, hitch, names) + ")");
+    case Part::kRest: {
+      const std::string code = code_text(report, hitch, names);
+      std::string text = "computed " + more + " longer outside the allocator" + share;
+      if (!code.empty()) text += ": " + code;
+      if (!cause.partly()) {
+        text += code.empty() ? ": not memory" : "; not memory";
+        if (!report.measures.switches_known)
+          text += " (the other threads: " + others_text(report, hitch, names) + ")";
+      }
+      return text;
+    }
     case Part::kPresent:
       if (hitch.verdict == Verdict::kPresentBusy) {
         return "the present call computed " + more + " longer" + share + ": the graphics driver";
@@ -154,7 +252,7 @@ const char* part_label(Part part) {
   return kLabels[analyse::part_index(part)];
 }
 
-std::string cause_sentence(const Report& report, const Hitch& hitch, const SiteNames& names) {
+std::string cause_sentence(const Report& report, const Hitch& hitch, SiteNames& names) {
   std::string text;
   const auto add = [&](const std::string& clause, const char* joint) {
     if (!text.empty()) text += joint;
@@ -189,6 +287,51 @@ std::string cause_sentence(const Report& report, const Hitch& hitch, const SiteN
   }
   if (!report.measures.calls_timed) add("calls were not timed: allocator time is not known", "; ");
   return text;
+}
+
+std::string try_text(const Report& report, const Hitch& hitch, SiteNames& names) {
+  switch (hitch.verdict) {
+    case Verdict::kAllocator:
+      if (hitch.balance.blocked_in_allocator * 2 >= hitch.balance[Part::kAllocator])
+        return "allocate less at the same time on several threads, or give each its own pool";
+      if (static_cast<double>(hitch.sums.allocs) >= 3 * hitch.usual_allocs)
+        return "reserve, reuse or batch what these call sites allocate; an arena that is reset "
+               "each "
+               "frame";
+      return "keep the slow call out of the frame: allocate while loading, or reuse the block";
+    case Verdict::kFaults:
+      if (const analyse::FaultGroup* group = main_group(hitch.faults.own); group != nullptr)
+        return fault_remedy(*group, report, names);
+      return "touch fresh memory while loading, or reuse it";
+    case Verdict::kMemory:
+      return "allocate and touch this memory while loading, or reuse it";
+    case Verdict::kWaitingOnMemory:
+      for (const analyse::FaultGroup& group : hitch.faults.others) {
+        if (group.waited_faults > 0) return fault_remedy(group, report, names);
+      }
+      return "let the worker allocate ahead of the frame that waits for it";
+    case Verdict::kWaitingOnFiles:
+      return "read these files while loading (readahead, MAP_POPULATE)";
+    case Verdict::kWaiting:
+      return "find the lock or job it waited for: a timeline profiler with lock events (Tracy), or "
+             "perf sched";
+    case Verdict::kPreempted:
+      return "run fewer busy threads than the machine has cores, or raise the game's priority";
+    case Verdict::kPresentBlocked:
+      return "look at the GPU (RenderDoc, the driver's profiler); if vsync is on, a missed "
+             "deadline "
+             "costs a whole interval";
+    case Verdict::kPresentBusy:
+      return "create shaders and pipelines while loading; look at the driver's work with perf";
+    case Verdict::kSleep:
+      return "let the limiter wake earlier and spin for the rest";
+    case Verdict::kNotMemory:
+      return "profile the code named above; this is no work for an allocator";
+    case Verdict::kMixed:
+    case Verdict::kUsualSlow:
+      break;
+  }
+  return "";
 }
 
 std::string verdict_counts(const std::vector<Hitch>& hitches) {

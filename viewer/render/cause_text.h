@@ -14,7 +14,9 @@ const char* part_label(analyse::Part part);
 // The whole reason in one or a few clauses: causes with their share of the excess, partly causes,
 // what other threads did before "not memory" is said, counts that peaked. No full stop.
 std::string cause_sentence(const analyse::Report& report, const analyse::Hitch& hitch,
-                           const SiteNames& names);
+                           SiteNames& names);
+// What to do about it, one sentence without full stop; empty when nothing can be said.
+std::string try_text(const analyse::Report& report, const analyse::Hitch& hitch, SiteNames& names);
 
 // "allocator 7, page faults 3, not memory 2", most frequent first.
 std::string verdict_counts(const std::vector<analyse::Hitch>& hitches);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "viewer/render/cause_text.h"
+#include "viewer/render/report_pieces.h"
 #include "viewer/render/units.h"
 
 namespace hitch::render {
@@ -120,6 +121,28 @@ void write_sites(Page& page, const Report& report, const Hitch& hitch, SiteNames
   }
 }
 
+// Why the call was slow, with the evidence; empty when that is not known.
+std::string outlier_text(const Report& report, const model::Outlier& outlier) {
+  const auto ns = [&](std::uint64_t ticks) { return duration_text(report.trace.clock.ns(ticks)); };
+  switch (analyse::outlier_cause(report.trace, outlier, report.measures)) {
+    case analyse::OutlierCause::kFaults:
+      return plural(outlier.faults, "page fault", "page faults") + " inside it";
+    case analyse::OutlierCause::kMapping:
+      return outlier.faults > 0 ? "mapping or growing the heap, " +
+                                      plural(outlier.faults, "page fault", "page faults")
+                                : "mapping, unmapping or growing the heap";
+    case analyse::OutlierCause::kTrimming:
+      return "merging free memory or giving it back";
+    case analyse::OutlierCause::kContention:
+      return ns(outlier.off_ticks) + " off the CPU: a contended lock";
+    case analyse::OutlierCause::kPreempted:
+      return "preempted for " + ns(outlier.preempted_ticks);
+    case analyse::OutlierCause::kUnknown:
+      break;
+  }
+  return "";
+}
+
 void write_outlier(Page& page, const Report& report, const Hitch& hitch, SiteNames& names) {
   if (!hitch.slowest_outlier) return;
   const model::Outlier& outlier = report.trace.outliers[*hitch.slowest_outlier];
@@ -134,6 +157,8 @@ void write_outlier(Page& page, const Report& report, const Hitch& hitch, SiteNam
   } else if (outlier.site) {
     text += " by " + names.site(*outlier.site).function;
   }
+  const std::string why = outlier_text(report, outlier);
+  if (!why.empty()) text += " (" + why + ")";
   page.wrap(kIndent, kIndent + 2, text);
 }
 
@@ -180,6 +205,9 @@ void write_hitch(Page& page, const Report& report, const Hitch& hitch, std::size
   std::string sentence = cause_sentence(report, hitch, names) + ".";
   if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 32);
   page.wrap(kIndent, kIndent, sentence);
+  const std::string remedy = try_text(report, hitch, names);
+  if (!remedy.empty())
+    page.wrap(kIndent, kIndent + 5, page.paint(Ink::kGreen, "Try:") + " " + remedy + ".");
   write_balance(page, report, hitch);
   write_outlier(page, report, hitch, names);
   write_sites(page, report, hitch, names);

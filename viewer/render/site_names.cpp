@@ -85,6 +85,12 @@ std::string SiteNames::callers(model::SiteId id, std::size_t room) {
   return text;
 }
 
+// Namers take return addresses and name the instruction before.
+const Name& SiteNames::place(model::PlaceId id) {
+  const model::Place& place = trace_.places[id.index()];
+  return entry(place.module, place.address + 1);
+}
+
 std::string SiteNames::thread(model::ThreadId id) const {
   if (id.index() >= trace_.threads.size()) return "a thread without a name";
   const model::Thread& thread = trace_.threads[id.index()];

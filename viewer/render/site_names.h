@@ -36,6 +36,8 @@ class SiteNames {
   // is known by outwards, as many as `room` columns hold. Empty without a callstack.
   std::string callers(model::SiteId id, std::size_t room);
   std::string thread(model::ThreadId id) const;
+  // The function that an instruction lies in.
+  const Name& place(model::PlaceId id);
 
  private:
   const model::Trace& trace_;

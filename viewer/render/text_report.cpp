@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "viewer/render/fault_text.h"
 #include "viewer/render/hitch_text.h"
 #include "viewer/render/lifetime_text.h"
 #include "viewer/render/report_pieces.h"
@@ -197,11 +198,13 @@ void write_totals(Page& page, const Report& report) {
   if (!stacks.empty()) page.wrap(2, 4, stacks);
   const std::string losses = losses_text(report);
   page.wrap(2, 4, losses.empty() ? "No event was lost." : page.paint(Ink::kYellow, losses));
+  page.wrap(2, 4, fault_source_text(report));
   page.wrap(2, 4,
             "Estimates: " +
                 (report.measures.fault_price_ns > 0
-                     ? "page-fault time (count x " + duration_text(report.measures.fault_price_ns) +
-                           ", measured at start)"
+                     ? "page-fault time outside of allocator calls (count x " +
+                           duration_text(report.measures.fault_price_ns) + ", measured " +
+                           (report.measures.price_in_game ? "in the game)" : "at start)")
                      : std::string("page-fault time (no price was measured: counts only)")) +
                 " and the recording's own cost. The rest is measured.");
   std::string machine = printable(report.trace.fact("machine.cpu"));
@@ -250,6 +253,7 @@ std::string text_report(const Report& report, const std::string& file, Style sty
     }
   }
   write_sites(page, report, top, names);
+  write_faults(page, report, top, names);
   write_lifetimes(page, report, top, names);
   write_tags(page, report);
   write_totals(page, report);

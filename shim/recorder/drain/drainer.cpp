@@ -87,11 +87,19 @@ void Drainer::adopt_new_threads() {
       continue;
     }
     const std::uint32_t tid = __atomic_load_n(&slot.tid, __ATOMIC_RELAXED);
-    const std::uint32_t thread = next_thread_++;
+    const auto early = early_.find(tid);
+    const std::uint32_t thread = early != early_.end() ? early->second : next_thread_++;
+    if (early != early_.end()) early_.erase(early);
     streams_.push_back(std::make_unique<Stream>(Stream{ThreadStream(pool_, i, thread), tid}));
     by_slot_[i] = streams_.back().get();
     sink_.on_thread_start(thread, tid);
   }
+}
+
+std::uint32_t Drainer::number_early(std::uint32_t tid) {
+  const auto [place, fresh] = early_.try_emplace(tid, next_thread_);
+  if (fresh) ++next_thread_;
+  return place->second;
 }
 
 bool Drainer::first_key(Stream& stream, std::uint64_t& key) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "recorder/drain/event.h"
@@ -29,6 +30,11 @@ class Drainer {
   // which everything published in time has been.
   std::uint64_t drain();
   std::uint64_t horizon() const { return horizon_; }
+
+  // The number of a thread that has no slot yet; it keeps it when it gets one. `tid` is the game's.
+  std::uint32_t number_early(std::uint32_t tid);
+  // Such a thread is gone.
+  void forget_early(std::uint32_t tid) { early_.erase(tid); }
 
   // Ends threads that are dead and drained, and returns their slots.
   void reap(const IsAlive& alive);
@@ -91,6 +97,7 @@ class Drainer {
   std::uint64_t last_free_slots_ = ~std::uint64_t{0};
   unsigned scans_ = 0;
   std::uint32_t next_thread_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> early_;  // tid -> number
   std::uint32_t chunks_peak_ = 0;
   std::uint32_t chunks_peak_recent_ = 0;
 };

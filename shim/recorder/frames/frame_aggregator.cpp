@@ -36,6 +36,8 @@ FrameAggregator::FrameAggregator(const AggregatorConfig& config,
       timeline_({ticks_of_ms(config, std::max(config.window_ms, 0.1)), ticks_of_ms(config, 25),
                  ticks_of_ms(config, 500)},
                 out),
+      kernel_({out, blocks_, modules_, sites_, texts_, threads_, timeline_}, process,
+              config.tsc_hz),
       timed_allocs_(config.level != format::Level::kCount &&
                     config.time_mode != format::TimeMode::kNone),
       timed_frees_(config.level != format::Level::kCount &&
@@ -71,6 +73,8 @@ void FrameAggregator::on_events(std::span<const Event> events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (i + kPrefetchAhead < events.size()) prefetch(events[i + kPrefetchAhead]);
     const Event& event = events[i];
+    if (event.key > kernel_.next_key()) [[unlikely]]
+      kernel_.take_until(event.key);
     last_key_ = event.key;
     switch (event.kind) {
       case BufferKind::kAlloc:
@@ -118,6 +122,8 @@ void FrameAggregator::settle_free(ThreadLog& log, std::uint32_t thread, std::uin
   pending.open = false;
   if (ticks == 0) return;
   const std::uint64_t duration = net(ticks);
+  if (log.kernel->dirty) [[unlikely]]
+    kernel_.settle(*log.kernel, {pending.key, pending.key + ticks, pending.site, 0, 0});
   if (keeper_ != nullptr) keeper_->set_ticks(pending.kept, duration);
   FrameRows& rows = timeline_.rows_of(pending.frame);
   if (rows.serial() != pending.serial) {
@@ -175,8 +181,12 @@ void FrameAggregator::alloc(const Event& event) {
   count_tag(log, event.thread, at.rows, bytes, duration);
   if (timed_allocs_) {
     latencies_.add(log.latencies, CallKind::kAlloc, size_class(event.size), duration);
+    join_kernel(log, row, {start, event.key, at.site, event.block, event.size});
   }
-  blocks_.allocated(event.thread, event.key, event.block, {event.size, at.site});
+  blocks_.allocated(event.thread, event.key, event.block,
+                    {event.size, at.site, static_cast<std::uint16_t>(at.frame)});
+  if (bytes >= KernelLog::kLargeBytes) [[unlikely]]
+    kernel_.large_allocated(event.block, at.site, event.size);
   if (keeper_ != nullptr) {
     keeper_->add({start,
                   duration,
@@ -204,6 +214,8 @@ void FrameAggregator::free(const Event& event) {
   count_tag(log, event.thread, at.rows, 0, 0);
   LiveBlock block{};
   const bool known = blocks_.released(event.thread, event.key, event.block, block);
+  if (block.size >= KernelLog::kLargeBytes) [[unlikely]]
+    kernel_.large_freed(*log.kernel, event.key, event.block, block, at.frame);
   log.freed_address = event.block;
   log.freed_size = known ? block.size : 0;
   std::uint64_t kept = 0;
@@ -220,16 +232,33 @@ void FrameAggregator::free(const Event& event) {
                          {}});
   }
   if (timed_frees_) {
-    log.pending_free = {true,
-                        at.frame,
-                        at.rows.serial(),
-                        at.thread_row,
-                        at.site_row,
-                        at.site,
-                        known ? size_class(block.size) : kNoSizeClass,
-                        log.tag(),
-                        kept};
+    log.pending_free = {
+        true,          at.frame,    event.key, at.rows.serial(),
+        at.thread_row, at.site_row, at.site,   known ? size_class(block.size) : kNoSizeClass,
+        log.tag(),     kept};
   }
+}
+
+inline void FrameAggregator::join_kernel(ThreadLog& log, ThreadRow& row, const CallSpan& call) {
+  const std::uint32_t thread = log.kernel->number;
+  const bool undisturbed = !log.kernel->dirty;
+  if (!undisturbed) [[unlikely]]
+    kernel_.settle(*log.kernel, call);
+  if (!kernel_.is_presenter(thread))
+    row.waited_ticks += kernel_.waited_within(call.begin, call.end);
+  // What faulted or was off the CPU is explained already.
+  if (overlaps_.several() && undisturbed) {
+    const std::size_t of_class = size_class(call.size);
+    const std::uint64_t ticks = call.end - call.begin;
+    if (!overlaps_.meets(thread, call.begin)) {
+      overlaps_.learn(call.site, of_class, ticks);
+    } else if (const std::uint64_t usual = overlaps_.usual(call.site, of_class); usual != 0) {
+      ++row.overlap_calls;
+      row.overlap_ticks += ticks;
+      row.overlap_usual_ticks += usual;
+    }
+  }
+  overlaps_.ended(thread, call.end);
 }
 
 void FrameAggregator::realloc_begin(const Event& event) {
@@ -239,6 +268,9 @@ void FrameAggregator::realloc_begin(const Event& event) {
   pending.open = true;
   pending.address = event.block;
   pending.known = blocks_.released(event.thread, event.key, event.block, pending.block);
+  if (pending.known && pending.block.size >= KernelLog::kLargeBytes)
+    kernel_.large_freed(*log.kernel, event.key, event.block, pending.block,
+                        timeline_.at(event.key).record.id);
 }
 
 void FrameAggregator::realloc_end(const Event& event) {
@@ -269,6 +301,7 @@ void FrameAggregator::realloc_end(const Event& event) {
   count_tag(log, event.thread, at.rows, bytes, duration);
   if (timed_allocs_) {
     latencies_.add(log.latencies, CallKind::kRealloc, size_class(event.size), duration);
+    join_kernel(log, row, {start, event.key, at.site, got_block ? event.block : 0, event.size});
   }
   const PendingRealloc old = log.pending_realloc;
   log.pending_realloc = {};
@@ -279,7 +312,9 @@ void FrameAggregator::realloc_end(const Event& event) {
                   event.thread, format::EventKind::kRealloc, event.op, outcome});
   }
   if (got_block) {
-    blocks_.allocated(event.thread, event.key, event.block, {bytes, at.site});
+    blocks_.allocated(event.thread, event.key, event.block,
+                      {bytes, at.site, static_cast<std::uint16_t>(at.frame)});
+    if (bytes >= KernelLog::kLargeBytes) kernel_.large_allocated(event.block, at.site, bytes);
     if (bytes >= config_.large_block_bytes) {
       put_large_block(event.key, at.frame, event.thread, event, bytes, at.site);
     }
@@ -300,6 +335,7 @@ void FrameAggregator::on_thread_start(std::uint32_t thread, std::uint32_t tid) {
   logs_[thread] = std::make_unique<ThreadLog>();
   logs_[thread]->first_key = last_key_;
   threads_.started(thread, tid, last_key_);
+  logs_[thread]->kernel = kernel_.thread_started(thread, last_key_);
 }
 
 void FrameAggregator::forget_open_calls(ThreadLog& log) {
@@ -349,6 +385,7 @@ void FrameAggregator::on_thread_end(std::uint32_t thread, const drain::SlotCount
     }
   }
   latencies_.write_thread(thread, log.latencies, out_);
+  kernel_.thread_ended(thread);
   threads_.ended(thread);
   logs_[thread].reset();
 }
@@ -360,11 +397,13 @@ void FrameAggregator::put_gap(std::uint32_t thread, std::uint64_t reason, const 
 
 void FrameAggregator::advance(std::uint64_t horizon, std::uint64_t now_ms) {
   now_ms_ = now_ms;
+  kernel_.advance(horizon, now_ms);
   timeline_.advance(horizon);
   if (keeper_ != nullptr) keeper_->tick(now_ms);
 }
 
 void FrameAggregator::finish(std::uint64_t end) {
+  kernel_.finish();
   timeline_.finish(std::max(end, last_key_));
   if (keeper_ != nullptr) keeper_->flush();
   sites_.write_new(last_key_, now_ms_);

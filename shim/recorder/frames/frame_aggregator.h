@@ -16,7 +16,9 @@
 #include "recorder/drain/event.h"
 #include "recorder/frames/event_keeper.h"
 #include "recorder/frames/frame_timeline.h"
+#include "recorder/frames/kernel_log.h"
 #include "recorder/frames/latencies.h"
+#include "recorder/frames/overlaps.h"
 #include "recorder/frames/present_picker.h"
 #include "recorder/frames/thread_log.h"
 #include "recorder/resolve/block_ledger.h"
@@ -62,6 +64,7 @@ class FrameAggregator final : public drain::EventSink {
 
   // Whether a frame was a hitch, in order; what --keep hitches keeps follows from it.
   void judged(const format::trace::Frame& frame, bool is_hitch) {
+    kernel_.judged(frame, is_hitch);
     if (keeper_ != nullptr && config_.keep_hitches_only) keeper_->judged(frame, is_hitch);
   }
   // Paused: no event is kept. Live blocks are followed all the same.
@@ -81,6 +84,7 @@ class FrameAggregator final : public drain::EventSink {
   const resolve::Stacks& stacks() const { return stacks_; }
   const resolve::BlockLedger& blocks() const { return blocks_; }
   FrameTimeline& timeline() { return timeline_; }
+  KernelLog& kernel() { return kernel_; }
 
   using OnOutlier = std::function<void(const format::trace::Outlier&)>;
   void set_on_outlier(OnOutlier on_outlier) { on_outlier_ = std::move(on_outlier); }
@@ -120,6 +124,8 @@ class FrameAggregator final : public drain::EventSink {
   void forget_reused_addresses();
   void add_flushed(FrameRows& rows, std::uint32_t thread, std::uint64_t allocs, std::uint64_t frees,
                    std::uint64_t reallocs, std::uint64_t bytes, std::uint64_t ticks);
+  // What the kernel told about the time of a call, and what the presenting thread missed meanwhile.
+  void join_kernel(ThreadLog& log, ThreadRow& row, const CallSpan& call);
   void put_large_block(std::uint64_t time, std::uint64_t frame, std::uint32_t thread,
                        const drain::Event& event, std::uint64_t size, std::uint32_t site);
   void complete_frame(OpenFrame& frame);
@@ -137,6 +143,8 @@ class FrameAggregator final : public drain::EventSink {
   resolve::BlockLedger blocks_;
   resolve::Heaps heaps_;
   FrameTimeline timeline_;
+  KernelLog kernel_;
+  Overlaps overlaps_;
   PresentPicker picker_;
   Latencies latencies_;
   OnOutlier on_outlier_;

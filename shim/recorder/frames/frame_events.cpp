@@ -146,6 +146,7 @@ void FrameAggregator::forget_reused_addresses() {
   for (const resolve::AddressRange& range : modules_.take_reused()) {
     stacks_.forget(range);
     sites_.forget(range);
+    kernel_.forget_places();
     for (const auto& log : logs_) {
       if (log != nullptr) log->sites.clear();
     }
@@ -210,6 +211,9 @@ void FrameAggregator::present(const Event& event) {
     measured.process_cpu_ns = since(record.process_cpu_ns, last.process_cpu_ns);
   }
   if (!picker_.is_boundary(event.thread, api)) return;
+  const OffTime off = kernel_.presented(event.thread, record.present_entry, event.key);
+  measured.present_off_ticks = off.ticks;
+  measured.present_preempted_ticks = off.preempted_ticks;
   last_present_ = record;
   last_presenter_ = event.thread;
   timeline_.cut_at_present(record, event.thread, measured);
@@ -276,6 +280,13 @@ void FrameAggregator::outlier(const Event& event) {
   out.site = sites_.id({address, by_stack ? log.stack() : 0, site_class}, op);
   out.stack = stacks_.id_plus_one(log.stack(), event.key, now_ms_);
   out.tag = log.tag();
+  if (kernel_.sees_switches()) {
+    const KernelLog::CallFacts facts = kernel_.facts_of(*log.kernel, record.duration, event.key);
+    out.faults = facts.faults;
+    out.off_ticks = facts.off.ticks;
+    out.preempted_ticks = facts.off.preempted_ticks;
+    out.switches_known = 1;
+  }
   sites_.write_new(event.key, now_ms_);
   out_.put(out);
   if (on_outlier_) on_outlier_(out);

@@ -16,6 +16,8 @@ void FrameRows::clear() {
   sites_.clear();
   tags_.clear();
   heaps_.clear();
+  faults_.clear();
+  last_fault_ = nullptr;
 }
 
 void FrameRows::write(std::uint64_t frame, const OwnPrices& prices, resolve::RecordOut& out,
@@ -42,6 +44,20 @@ void FrameRows::write(std::uint64_t frame, const OwnPrices& prices, resolve::Rec
         ((row.allocs + row.reallocs) * prices.alloc_x256 + row.frees * prices.free_x256 +
          row.fresh_entries * prices.fresh_entry_x256 + row.stack_entries * prices.kept_entry_x256) /
         256;
+    record.faults = row.faults;
+    record.call_faults = row.call_faults;
+    record.major_faults = row.major_faults;
+    record.system_faults = row.system_faults;
+    record.off_ticks = row.off_ticks;
+    record.preempted_ticks = row.preempted_ticks;
+    record.call_off_ticks = row.call_off_ticks;
+    record.call_preempted_ticks = row.call_preempted_ticks;
+    record.blocked_calls = row.blocked_calls;
+    record.waited_ticks = row.waited_ticks;
+    record.waited_faults = row.waited_faults;
+    record.overlap_calls = row.overlap_calls;
+    record.overlap_ticks = row.overlap_ticks;
+    record.overlap_usual_ticks = row.overlap_usual_ticks;
     out.put(record);
     ThreadDigest& digest = digests[row.thread];
     digest.own_ticks += record.own_ticks;
@@ -64,6 +80,11 @@ void FrameRows::write(std::uint64_t frame, const OwnPrices& prices, resolve::Rec
   for (const auto& [heap, row] : heaps_) {
     out.put(trace::FrameHeap{frame, heap, row.allocs, row.frees, row.bytes, row.live_blocks,
                              row.live_bytes});
+  }
+  for (const auto& [key, row] : faults_) {
+    out.put(trace::FrameFault{frame, key.thread, static_cast<std::uint64_t>(key.owner), key.id,
+                              key.place, static_cast<std::uint64_t>(key.kind), row.faults,
+                              row.call_faults, row.waited_faults, row.age_frames});
   }
   clear();
 }

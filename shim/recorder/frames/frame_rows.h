@@ -1,11 +1,13 @@
 // The sums of one frame: per thread, per thread and call site, per tag, per heap. Rows in a file
 // add up, so they may be written and cleared at any time.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "format/fault_kinds.h"
 #include "recorder/resolve/flat_index.h"
 #include "recorder/resolve/record_out.h"
 
@@ -37,6 +39,37 @@ struct ThreadRow {
   std::uint64_t heap_bytes = 0;
   std::uint64_t fresh_entries = 0;  // of callstacks
   std::uint64_t stack_entries = 0;  // in all, over all allocations
+  std::uint64_t faults = 0;
+  std::uint64_t call_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t system_faults = 0;
+  std::uint64_t off_ticks = 0;
+  std::uint64_t preempted_ticks = 0;
+  std::uint64_t call_off_ticks = 0;
+  std::uint64_t call_preempted_ticks = 0;
+  std::uint64_t blocked_calls = 0;
+  std::uint64_t waited_ticks = 0;
+  std::uint64_t waited_faults = 0;
+  std::uint64_t overlap_calls = 0;
+  std::uint64_t overlap_ticks = 0;
+  std::uint64_t overlap_usual_ticks = 0;
+};
+
+struct FaultKey {
+  static constexpr std::uint64_t kNobody = ~std::uint64_t{0};  // it is not known which thread
+  std::uint64_t thread;
+  format::FaultOwner owner;
+  format::FaultKind kind;
+  std::uint64_t id;
+  std::uint64_t place;
+  auto operator<=>(const FaultKey&) const = default;
+};
+
+struct FaultRow {
+  std::uint64_t faults = 0;
+  std::uint64_t call_faults = 0;
+  std::uint64_t waited_faults = 0;
+  std::uint64_t age_frames = 0;
 };
 
 struct SiteRow {
@@ -104,8 +137,16 @@ class FrameRows {
   TagRow& tag_row(std::uint32_t thread, std::uint64_t tag) { return tags_[{thread, tag}]; }
   HeapRow& heap_row(std::uint32_t heap) { return heaps_[heap]; }
   std::map<std::uint32_t, HeapRow>& heap_rows() { return heaps_; }
+  // Faults come in runs: the row of the last one is asked for again.
+  FaultRow& fault_row(const FaultKey& key) {
+    if (last_fault_ == nullptr || last_fault_->first != key)
+      last_fault_ = &*faults_.try_emplace(key).first;
+    return last_fault_->second;
+  }
 
-  bool empty() const { return threads_.empty() && tags_.empty() && heaps_.empty(); }
+  bool empty() const {
+    return threads_.empty() && tags_.empty() && heaps_.empty() && faults_.empty();
+  }
   // Writes all rows, adds them to `digests` and clears them.
   void write(std::uint64_t frame, const OwnPrices& prices, resolve::RecordOut& out,
              std::map<std::uint32_t, ThreadDigest>& digests);
@@ -120,6 +161,8 @@ class FrameRows {
   std::vector<SiteRow> sites_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, TagRow> tags_;
   std::map<std::uint32_t, HeapRow> heaps_;
+  std::map<FaultKey, FaultRow> faults_;
+  std::pair<const FaultKey, FaultRow>* last_fault_ = nullptr;
 };
 
 }  // namespace hitch::frames

@@ -131,6 +131,8 @@ void FrameTimeline::cut_at_present(const format::FrameRecord& present, std::uint
   record.thread = thread + std::uint64_t{1};
   record.api = present.api;
   record.present_ticks = measured.present_ticks;
+  record.present_off_ticks = measured.present_off_ticks;
+  record.present_preempted_ticks = measured.present_preempted_ticks;
   record.sleep_ticks = measured.sleep_ticks;
   record.cpu_ns = measured.cpu_ns;
   record.present_cpu_ns = measured.present_cpu_ns;

@@ -5,6 +5,7 @@
 
 #include "recorder/frames/latencies.h"
 #include "recorder/frames/site_table.h"
+#include "recorder/frames/thread_kernel.h"
 #include "recorder/resolve/live_blocks.h"
 #include "recorder/resolve/stacks.h"
 
@@ -14,6 +15,7 @@ namespace hitch::frames {
 struct PendingFree {
   bool open = false;
   std::uint64_t frame = 0;
+  std::uint64_t key = 0;     // when it was called
   std::uint64_t serial = 0;  // of the rows the numbers below are valid for
   std::uint32_t thread_row = 0;
   std::uint32_t site_row = 0;
@@ -50,6 +52,7 @@ struct ThreadLog {
   std::vector<resolve::Stacks::Node> path;  // the callstack, outermost entry first
   CallHistograms latencies;
   SiteTable sites;
+  ThreadKernel* kernel = nullptr;  // what the kernel told about it; never null while it lives
 
   resolve::Stacks::Node stack() const { return path.empty() ? 0 : path.back(); }
   std::uint64_t tag() const { return tags.empty() ? 0 : tags.back(); }

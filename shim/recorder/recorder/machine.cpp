@@ -1,20 +1,13 @@
 #include "recorder/recorder/machine.h"
 
-#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <algorithm>
-
-#include "base/clock.h"
 #include "recorder/resolve/process_files.h"
 
 namespace hitch::recorder {
 
 namespace {
-
-constexpr std::size_t kPages = 512;
-constexpr std::size_t kPageBytes = 4096;
 
 std::string first_line(const std::string& path) {
   std::string text = resolve::read_small_file(path);
@@ -53,29 +46,6 @@ Facts machine_facts() {
       {"machine.kernel", std::string(kernel.sysname) + " " + kernel.release},
       {"machine.thp", chosen(first_line("/sys/kernel/mm/transparent_hugepage/enabled"))},
   };
-}
-
-double measure_fault_ns() {
-  const std::size_t bytes = kPages * kPageBytes;
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 0;
-  madvise(memory, bytes, MADV_NOHUGEPAGE);
-  std::vector<std::uint64_t> prices(kPages);
-  auto* page = static_cast<volatile char*>(memory);
-  for (std::size_t i = 0; i < kPages; ++i) {
-    const std::uint64_t before = base::read_monotonic_raw();
-    page[i * kPageBytes] = 1;
-    prices[i] = base::read_monotonic_raw() - before;
-  }
-  munmap(memory, bytes);
-  std::uint64_t floor = ~std::uint64_t{0};
-  for (int i = 0; i < 100; ++i) {
-    const std::uint64_t before = base::read_monotonic_raw();
-    floor = std::min(floor, base::read_monotonic_raw() - before);
-  }
-  std::nth_element(prices.begin(), prices.begin() + kPages / 2, prices.end());
-  const std::uint64_t median = prices[kPages / 2];
-  return static_cast<double>(median > floor ? median - floor : 0);
 }
 
 }  // namespace hitch::recorder

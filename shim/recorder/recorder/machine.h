@@ -1,4 +1,4 @@
-// Facts that make runs comparable: CPU, kernel, governor, huge pages, and what a page fault costs.
+// Facts that make runs comparable: CPU, kernel, governor, huge pages.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,7 +9,5 @@ namespace hitch::recorder {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 Facts machine_facts();
-// Median price of touching a fresh 4 KiB page, in ns.
-double measure_fault_ns();
 
 }  // namespace hitch::recorder

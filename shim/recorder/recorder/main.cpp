@@ -62,7 +62,7 @@ void complain(const config::OptionRow& row, const char* value, const char* why) 
 
 int record(const CommandLine& line) {
   const InheritedSignals signals;
-  Surroundings surroundings{{}, {}, {}, write::state_directory(), Status(line.status_fd)};
+  Surroundings surroundings{{}, {}, {}, {}, write::state_directory(), Status(line.status_fd)};
   // Under `run` the command has checked the options; bare, the shim has complained already.
   config::read_environment(surroundings.options, environ,
                            surroundings.options.verbose ? complain : nullptr);
@@ -75,9 +75,7 @@ int record(const CommandLine& line) {
   }
   surroundings.clock = Clock::measure();
   surroundings.facts = machine_facts();
-  char fault_ns[32];
-  std::snprintf(fault_ns, sizeof(fault_ns), "%.0f", measure_fault_ns());
-  surroundings.facts.emplace_back("fault.price_ns", fault_ns);
+  surroundings.fault_prices = faults::measure_fault_prices();
   Supervisor supervisor(surroundings, listener, signals);
   supervisor.prepare_memory();
   if (!line.run) {

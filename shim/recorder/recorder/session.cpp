@@ -99,6 +99,7 @@ Session::Session(Surroundings& surroundings, GameProcess game,
       base_ticks_(surroundings.clock.now()),
       start_ms_(monotonic_ms()),
       start_cpu_ns_(own_cpu_ns()),
+      bridge_(static_cast<double>(surroundings.clock.hz()), base_ticks_),
       memory_watch_(files_) {
   const config::Options& options = surroundings_.options;
   prepare_header();
@@ -120,7 +121,11 @@ Session::Session(Surroundings& surroundings, GameProcess game,
   config.keep_around = options.keep_around;
   frames_ = std::make_unique<frames::FrameAggregator>(
       config, files_, static_cast<std::uint32_t>(game_.pid) != game_.inner_pid, *writer_);
-  drainer_ = std::make_unique<drain::Drainer>(*pool_, *frames_, [this] { return ticks(); });
+  drainer_ = std::make_unique<drain::Drainer>(*pool_, *frames_, [this] {
+    const std::uint64_t until = settled_ticks();
+    frames_->kernel().fetch();
+    return until;
+  });
   const bool live = std::strcmp(options.log.text, "-") == 0;
   log_ = std::make_unique<write::HitchLog>(
       write::HitchLog::Config{
@@ -139,6 +144,7 @@ Session::Session(Surroundings& surroundings, GameProcess game,
   update_prices();
   write_facts();
   put_calibration();
+  open_faults();
   log_->note("hitchtrace: " + game_.exe + ", pid " + std::to_string(game_.pid) + ", " +
              iso_time(realtime_ns()));
   if (config.keep_events && config.level == format::Level::kCount)
@@ -217,12 +223,55 @@ void Session::update_prices() {
                        header.price_free_x256.load(std::memory_order_relaxed),
                        header.price_fresh_x256.load(std::memory_order_relaxed),
                        header.price_kept_x256.load(std::memory_order_relaxed)});
+  frames_->kernel().set_own_memory({{{header.shared_begin.load(std::memory_order_relaxed),
+                                      header.shared_end.load(std::memory_order_relaxed)},
+                                     {header.private_begin.load(std::memory_order_relaxed),
+                                      header.private_end.load(std::memory_order_relaxed)}}});
 }
 
 void Session::put_calibration() {
   trace::Calibration pair = surroundings_.clock.calibrate();
+  bridge_.anchor(pair.ticks, pair.monotonic_raw_ns);
   pair.ticks -= base_ticks_;
   writer_->put(pair);
+}
+
+// Before the game gets its answer: until then its only thread waits in its first allocation.
+void Session::open_faults() {
+  const config::Options& options = surroundings_.options;
+  faults::SourceConfig config;
+  config.pid = game_.pid;
+  config.threads = files_.threads();
+  config.wanted = static_cast<faults::Wanted>(options.faults);
+  config.sample_code = options.sample_code;
+  faults::OpenedSource opened = faults::open_source(config, bridge_);
+  faults_ = std::move(opened.source);
+  put_fact("faults.source", faults_->name());
+  put_fact("faults.in_system_calls", faults_->sees_system_calls() ? "1" : "0");
+  if (!opened.note.empty()) {
+    put_fact("faults.note", opened.note);
+    log_->note(opened.note);
+  }
+  for (const faults::FaultPrice& price : surroundings_.fault_prices) {
+    const auto picoseconds = [](double ns) { return static_cast<std::uint64_t>(ns * 1e3); };
+    writer_->put(trace::FaultPrice{static_cast<std::uint64_t>(price.price_class), 0, price.faults,
+                                   picoseconds(price.median_ns), picoseconds(price.low_ns),
+                                   picoseconds(price.high_ns), picoseconds(price.capture_ns),
+                                   picoseconds(price.outside_ns)});
+    if (price.price_class == format::FaultPriceClass::kAnonymous)
+      put_fact("fault.price_ns", number(price.median_ns));
+  }
+  frames_->kernel().set_source(faults_.get());
+  frames_->kernel().set_early_threads(
+      {[this](std::uint32_t tid) { return drainer_->number_early(tid); },
+       [this](std::uint32_t tid) { drainer_->forget_early(tid); }});
+}
+
+std::uint64_t Session::settled_ticks() const {
+  const std::uint64_t now = ticks();
+  if (faults_->kind() != faults::SourceKind::kPerfEvent) return now;
+  const std::uint64_t settle = faults::kSettleNs * (surroundings_.clock.hz() / 1'000'000) / 1000;
+  return now - std::min(now, settle);
 }
 
 void Session::look_after_threads(std::uint64_t now_ms) {
@@ -363,6 +412,7 @@ void Session::end(EndReason reason, std::uint64_t status) {
   const std::uint64_t end_ticks = ticks();
   if (memory_ != nullptr && game_.started_by_run && reason != EndReason::kExec) open_file();
   update_prices();
+  frames_->kernel().fetch();  // all of it: nothing runs any more
   drainer_->finish();
   frames_->note_pool_use(drainer_->take_chunks_peak());
   write_game_facts();

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "config/options.h"
 #include "recorder/drain/drainer.h"
 #include "recorder/drain/shared_pool.h"
+#include "recorder/faults/fault_price.h"
+#include "recorder/faults/fault_source.h"
 #include "recorder/frames/frame_aggregator.h"
 #include "recorder/recorder/clock.h"
 #include "recorder/recorder/machine.h"
@@ -25,6 +28,7 @@ struct Surroundings {
   config::Options options;
   Clock clock;
   Facts facts;
+  std::vector<faults::FaultPrice> fault_prices;
   std::string fallback_directory;
   Status status;
 };
@@ -73,6 +77,7 @@ class Session {
   void write_game_facts();
   void put_fact(const std::string& key, const std::string& value);
   void put_calibration();
+  void open_faults();
   void update_prices();
   void look_after_threads(std::uint64_t now_ms);
   void open_file();
@@ -82,6 +87,8 @@ class Session {
   void put_stack_checks();
   void sample_memory(std::uint64_t now_ms);
   void watch_for_start();
+  // What has settled: the kernel's records of it are visible.
+  std::uint64_t settled_ticks() const;
   std::uint64_t ticks() const { return surroundings_.clock.now() - base_ticks_; }
 
   Surroundings& surroundings_;
@@ -92,6 +99,8 @@ class Session {
   std::uint64_t base_ticks_;
   std::uint64_t start_ms_;
   std::uint64_t start_cpu_ns_;
+  faults::TickBridge bridge_;
+  std::unique_ptr<faults::FaultSource> faults_;
   write::MemorySink* memory_ = nullptr;  // until the trace has its file
   std::unique_ptr<write::TraceWriter> writer_;
   std::unique_ptr<frames::FrameAggregator> frames_;

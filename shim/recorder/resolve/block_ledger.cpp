@@ -36,4 +36,23 @@ bool BlockLedger::was_replaced_early(std::uint32_t thread, std::uint64_t key,
   return true;
 }
 
+// A small block is found by trying the starts it could have, which are multiples of 16.
+std::optional<Holder> BlockLedger::holder(std::uint64_t address) const {
+  constexpr std::uint64_t kStep = 16;
+  auto after = large_.upper_bound(address);
+  if (after != large_.begin()) {
+    --after;
+    if (address - after->first < after->second.block.size)
+      return Holder{after->first, after->second.block, after->second.since};
+  }
+  std::uint64_t start = address / kStep * kStep;
+  for (std::uint64_t away = 0; away < kLargeBytes && start != 0; away += kStep, start -= kStep) {
+    LiveBlock block{};
+    if (!live_.find(start, block)) continue;
+    if (start != address && address - start >= block.size) return std::nullopt;
+    return Holder{start, block, 0};
+  }
+  return std::nullopt;
+}
+
 }  // namespace hitch::resolve

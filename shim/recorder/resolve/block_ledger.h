@@ -11,10 +11,19 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 
 #include "recorder/resolve/live_blocks.h"
 
 namespace hitch::resolve {
+
+// A block that holds an address, and since when.
+struct Holder {
+  std::uint64_t start;
+  LiveBlock block;
+  std::uint64_t since;  // key of its allocation; 0: not known, as of all small blocks
+};
 
 class BlockLedger {
  public:
@@ -31,19 +40,40 @@ class BlockLedger {
     if (live_.insert(address, block, previous)) {
       ++implied_frees_;
       note(implied_, thread, key, address);
+      if (previous.size >= kLargeBytes) large_.erase(address);
     }
+    if (block.size >= kLargeBytes) [[unlikely]]
+      large_[address] = {block, key};
   }
 
   // True when the block was known: `block` is what it was.
   bool released(std::uint32_t thread, std::uint64_t key, std::uint64_t address, LiveBlock& block) {
     if (key <= implied_.until && was_replaced_early(thread, key, address)) return false;
-    if (live_.erase(address, block)) return true;
+    if (live_.erase(address, block)) {
+      if (block.size >= kLargeBytes) [[unlikely]]
+        large_.erase(address);
+      return true;
+    }
     ++unknown_frees_;
     note(unknown_, thread, key, address);
     return false;
   }
 
-  void clear() { live_.clear(); }
+  void clear() {
+    live_.clear();
+    large_.clear();
+  }
+
+  // The live block with `address` in it; blocks of no bytes hold their first address.
+  std::optional<Holder> holder(std::uint64_t address) const;
+  // f(Holder) for live blocks of at least `least` bytes (no less than kLargeBytes), by address.
+  template <class F>
+  void for_each_large(std::uint64_t least, F&& f) const {
+    for (const auto& [address, large] : large_) {
+      if (large.block.size >= least) f(Holder{address, large.block, large.since});
+    }
+  }
+  static constexpr std::uint64_t kLargeBytes = 1024;
 
   const LiveBlocks& live() const { return live_; }
   std::uint64_t inversions() const { return inversions_; }
@@ -68,7 +98,13 @@ class BlockLedger {
   bool was_released_early(std::uint32_t thread, std::uint64_t key, std::uint64_t address);
   bool was_replaced_early(std::uint32_t thread, std::uint64_t key, std::uint64_t address);
 
+  struct Large {
+    LiveBlock block;
+    std::uint64_t since;
+  };
+
   LiveBlocks live_;
+  std::map<std::uint64_t, Large> large_;  // by address: an address inside one is not its start
   std::uint64_t window_;
   Recent implied_;
   Recent unknown_;

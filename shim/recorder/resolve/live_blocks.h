@@ -2,7 +2,7 @@
 // 16 bytes an entry, deletion by shifting back, so that it never fills with tombstones.
 //
 //   entry   word 0: address (48) | site low (16)      0: empty
-//           word 1: size    (40) | site high (8) | unused (16)
+//           word 1: size    (40) | site high (8) | born (16)
 //
 // The table starts at 64 Ki entries and doubles at 60 % load: 500,000 blocks lie in 16 MiB. An
 // entry's home is the top bits of address x an odd constant, so doubling keeps the order of homes
@@ -18,6 +18,7 @@ namespace hitch::resolve {
 struct LiveBlock {
   std::uint64_t size;
   std::uint32_t site;
+  std::uint16_t born = 0;  // low bits of the Frame id
 };
 
 class LiveBlocks {
@@ -94,11 +95,13 @@ class LiveBlocks {
   }
   static Entry entry_of(std::uint64_t address, LiveBlock block) {
     return {address | static_cast<std::uint64_t>(block.site & 0xffff) << 48,
-            (block.size & kSize) | static_cast<std::uint64_t>(block.site >> 16 & 0xff) << 40};
+            (block.size & kSize) | static_cast<std::uint64_t>(block.site >> 16 & 0xff) << 40 |
+                static_cast<std::uint64_t>(block.born) << 48};
   }
   static LiveBlock block_of(const Entry& entry) {
     return {entry.second & kSize,
-            static_cast<std::uint32_t>(entry.first >> 48 | (entry.second >> 40 & 0xff) << 16)};
+            static_cast<std::uint32_t>(entry.first >> 48 | (entry.second >> 40 & 0xff) << 16),
+            static_cast<std::uint16_t>(entry.second >> 48)};
   }
   void close_gap(std::size_t hole) {
     std::size_t i = hole;

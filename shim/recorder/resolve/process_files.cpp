@@ -95,6 +95,42 @@ std::vector<PrivateMapping> ProcessFiles::private_mappings() const {
   return mappings;
 }
 
+std::vector<Mapping> ProcessFiles::mappings() const {
+  const std::string text = read_small_file(base_ + "/maps");
+  std::vector<Mapping> mappings;
+  std::uint64_t guard_end = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t line_end = text.find('\n', at);
+    if (line_end == std::string::npos) line_end = text.size();
+    const std::string line = text.substr(at, line_end - at);
+    at = line_end + 1;
+    Mapping mapping{};
+    char rights[8] = "";
+    int path_at = 0;
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &mapping.start,
+                    &mapping.end, rights, &path_at) != 3) {
+      continue;
+    }
+    if (path_at > 0 && static_cast<std::size_t>(path_at) < line.size())
+      mapping.path = line.substr(static_cast<std::size_t>(path_at));
+    const bool accessible = rights[0] == 'r' || rights[1] == 'w';
+    const bool guarded = !mappings.empty() && guard_end == mapping.start && accessible;
+    guard_end = accessible ? 0 : mapping.end;
+    if (mapping.path == "[stack]" || (guarded && mapping.path.empty() && rights[3] == 'p')) {
+      mapping.kind = MappingKind::kStack;
+    } else if (mapping.path[0] == '/' && rights[3] == 's' &&
+               (mapping.path.starts_with("/memfd:") || mapping.path.starts_with("/SYSV"))) {
+      mapping.kind = MappingKind::kShared;
+    } else if (mapping.path[0] == '/') {
+      mapping.kind = MappingKind::kFile;
+    } else {
+      mapping.kind = MappingKind::kAnonymous;
+    }
+    mappings.push_back(std::move(mapping));
+  }
+  return mappings;
+}
+
 std::optional<ResidentMemory> ProcessFiles::resident_memory() const {
   static const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   unsigned long long all = 0;

@@ -21,6 +21,20 @@ struct PrivateMapping {
   std::uint64_t end;
 };
 
+enum class MappingKind : std::uint8_t {
+  kAnonymous,
+  kStack,   // of a thread: the kernel's name for the first one's; else above an inaccessible guard
+  kFile,    // path says which
+  kShared,  // shared memory without a name in the file system; path is its label
+};
+
+struct Mapping {
+  std::uint64_t start;
+  std::uint64_t end;
+  MappingKind kind;
+  std::string path;
+};
+
 struct ResidentMemory {
   std::uint64_t bytes;
   std::uint64_t private_bytes;  // of them: without a file or shared memory behind them
@@ -35,6 +49,8 @@ class ProcessFiles {
   // Writable private mappings without a file: heaps, thread stacks. In address order; neighbours
   // are one.
   std::vector<PrivateMapping> private_mappings() const;
+  // Everything that is mapped, in address order.
+  std::vector<Mapping> mappings() const;
   std::optional<ResidentMemory> resident_memory() const;
   // Opens a mapped file as the game's process sees it; -1 when that is not possible.
   int open_file(const MappedFile& file) const;

@@ -23,12 +23,14 @@ void Threads::started(std::uint32_t id, std::uint32_t tid, std::uint64_t key) {
   Thread thread{tid, outside_id(tid), key, {}, true};
   thread.name = clean_utf8(process_.thread_name(thread.outside));
   threads_.resize(std::max<std::size_t>(threads_.size(), id + std::size_t{1}));
+  if (threads_[id].living) return;  // known before it allocated
   threads_[id] = std::move(thread);
   living_.push_back(id);
   write(id);
 }
 
 void Threads::ended(std::uint32_t id) {
+  if (id >= threads_.size()) return;
   threads_[id].living = false;
   living_.erase(std::remove(living_.begin(), living_.end(), id), living_.end());
 }

@@ -19,11 +19,18 @@ class Threads {
   Threads(RecordOut& out, const ProcessFiles& process, bool translate)
       : out_(out), process_(process), translate_(translate) {}
 
+  // Told again about a thread that lives: nothing happens.
   void started(std::uint32_t id, std::uint32_t tid, std::uint64_t key);
+  // The game's id of a thread the recorder sees as `tid`.
+  std::uint32_t inside_id(pid_t tid) const {
+    return translate_ ? process_.id_inside(tid) : static_cast<std::uint32_t>(tid);
+  }
   void ended(std::uint32_t id);
   // Reads the names of living threads again: most are set after the thread's first allocations.
   void refresh_names();
   const std::string& name(std::uint32_t id) const { return threads_[id].name; }
+  // The recorder's number of a thread; 0: not known (yet).
+  pid_t outside(std::uint32_t id) const { return threads_[id].outside; }
 
   // Looks once which threads exist; is_alive() answers from that look.
   void look();
@@ -31,11 +38,11 @@ class Threads {
 
  private:
   struct Thread {
-    std::uint32_t tid;
-    pid_t outside;
-    std::uint64_t started;
+    std::uint32_t tid = 0;
+    pid_t outside = 0;
+    std::uint64_t started = 0;
     std::string name;
-    bool living;
+    bool living = false;
   };
   pid_t outside_id(std::uint32_t tid);
   void write(std::uint32_t id);

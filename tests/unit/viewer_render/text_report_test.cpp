@@ -50,7 +50,7 @@ std::string first_lines(const std::string& text, std::size_t lines) {
 }
 
 std::string sentence_at(const analyse::Report& report, std::uint64_t frame) {
-  const SiteNames names(report.trace, offset_namer(report.trace));
+  SiteNames names(report.trace, offset_namer(report.trace));
   for (const auto& hitch : report.hitches.play) {
     if (hitch.frame.index() == frame) return cause_sentence(report, hitch, names);
   }

@@ -1,0 +1,385 @@
+// Page faults, switches and samples of code from perf_event_open(2), opened and read by the
+// recorder alone. For each processor the process's threads have three events that share one ring:
+//
+//   page faults, each with address and instruction; with context switches, new and ended threads;
+//   page faults that did I/O; a millisecond of computing time
+//
+// Threads that start later inherit them. An event that is inherited must belong to a processor to
+// have a ring, hence one of each for every processor. A fourth event, on the first thread alone,
+// tells the end of every 64th fault and so what a fault takes in this game.
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <unordered_map>
+
+#include "recorder/faults/fault_source.h"
+#include "recorder/faults/perf_ring.h"
+
+namespace hitch::faults {
+
+namespace {
+
+constexpr std::size_t kMostRingPages = 512;  // 2 MiB: 40 ms of the fastest faulting there is
+constexpr std::size_t kLeastRingPages = 8;
+constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kMostRingBytes = std::size_t{64} << 20;  // of all processors together
+constexpr std::size_t kEndRingPages = 4;
+// Every thread that starts inherits every event: on so many processors that takes too long for more
+// than the faults themselves.
+constexpr std::size_t kManyProcessors = 64;
+constexpr std::uint64_t kSampleNs = 1'000'000;
+// The fewest fields that do: the stack pointer alone would add a tenth to the price of a fault.
+constexpr std::uint64_t kSampleType =
+    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+
+int open_event(const perf_event_attr& attributes, pid_t thread, int processor) {
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attributes, thread, processor, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+// "0-3,8" of /sys/devices/system/cpu/online.
+std::vector<int> online_processors() {
+  std::vector<int> processors;
+  std::ifstream file("/sys/devices/system/cpu/online");
+  for (std::string range; std::getline(file, range, ',');) {
+    const std::size_t dash = range.find('-');
+    const int first = std::atoi(range.c_str());
+    const int last = dash == std::string::npos ? first : std::atoi(range.c_str() + dash + 1);
+    for (int i = first; i <= last; ++i) processors.push_back(i);
+  }
+  return processors;
+}
+
+int paranoid_level() {
+  std::ifstream file("/proc/sys/kernel/perf_event_paranoid");
+  int level = 2;
+  file >> level;
+  return level;
+}
+
+std::string own_path() {
+  char path[4096];
+  const ssize_t bytes = readlink("/proc/self/exe", path, sizeof path);
+  return bytes > 0 ? std::string(path, static_cast<std::size_t>(bytes)) : "hitchtrace-record";
+}
+
+// What stands in the way, and the command that removes it.
+std::string explain(int error) {
+  const int level = paranoid_level();
+  if (error == ENOSYS) return "this kernel has no perf events";
+  if ((error == EACCES || error == EPERM) && level > 2) {
+    return "kernel.perf_event_paranoid is " + std::to_string(level) +
+           "; for every single fault: sudo sysctl kernel.perf_event_paranoid=2, or: sudo setcap "
+           "cap_perfmon+ep " +
+           own_path();
+  }
+  if (error == EACCES || error == EPERM) {
+    return "perf_event_open is refused, as a container's seccomp filter does; for every single "
+           "fault: run outside of it, or start it with --cap-add PERFMON";
+  }
+  if (error == EMFILE) return "perf events need more open files: raise ulimit -n";
+  return std::string("perf_event_open fails (") + std::strerror(error) + ")";
+}
+
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+class PerfEventFaults final : public FaultSource {
+ public:
+  PerfEventFaults(const SourceConfig& config, const TickBridge& bridge)
+      : config_(config), bridge_(bridge) {}
+  ~PerfEventFaults() override {
+    for (const int descriptor : descriptors_) close(descriptor);
+  }
+  PerfEventFaults(const PerfEventFaults&) = delete;
+  PerfEventFaults& operator=(const PerfEventFaults&) = delete;
+
+  // 0, or the errno of what failed.
+  int open();
+
+  SourceKind kind() const override { return SourceKind::kPerfEvent; }
+  std::string name() const override { return "perf_event"; }
+  bool sees_system_calls() const override { return !exclude_kernel_; }
+  void read(std::vector<KernelEvent>& out) override;
+  SourceCounts counts() const override { return counts_; }
+  Pagemap* pagemap() override { return &pagemap_; }
+
+ private:
+  enum class Role : std::uint8_t { kFault, kMajor, kSample, kEnd };
+
+  perf_event_attr attributes_of(Role role) const;
+  int open_role(Role role, pid_t thread, int processor);
+  int open_leaders(const std::vector<int>& processors);
+  int map_rings();
+  int open_thread(pid_t thread, const std::vector<int>& processors);
+  void open_end_ring();
+  void take(const perf_event_header& header, const char* payload, std::size_t bytes,
+            std::vector<KernelEvent>& out);
+
+  SourceConfig config_;
+  const TickBridge& bridge_;
+  std::vector<int> descriptors_;
+  std::vector<int> leaders_;  // by processor: the event whose ring the others share
+  std::vector<PerfRing> rings_;
+  std::unordered_map<std::uint64_t, Role> roles_;
+  SourceCounts counts_;
+  Pagemap pagemap_;
+  bool exclude_kernel_ = false;
+  bool inherit_thread_ = true;
+  bool faults_only_ = false;
+};
+
+perf_event_attr PerfEventFaults::attributes_of(Role role) const {
+  perf_event_attr attributes{};
+  attributes.size = sizeof attributes;
+  attributes.type = PERF_TYPE_SOFTWARE;
+  attributes.sample_type = kSampleType;
+  attributes.sample_id_all = 1;
+  attributes.use_clockid = 1;
+  attributes.clockid = CLOCK_MONOTONIC_RAW;
+  attributes.exclude_kernel = exclude_kernel_ ? 1 : 0;
+  attributes.exclude_hv = exclude_kernel_ ? 1 : 0;
+  attributes.sample_period = 1;
+  attributes.inherit = role != Role::kEnd ? 1 : 0;
+  attributes.inherit_thread = role != Role::kEnd && inherit_thread_ ? 1 : 0;
+  switch (role) {
+    case Role::kFault:
+      attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+      attributes.context_switch = 1;
+      attributes.task = 1;
+      break;
+    case Role::kMajor:
+      attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
+      break;
+    case Role::kSample:
+      attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+      attributes.sample_period = kSampleNs;
+      attributes.exclude_kernel = 1;
+      break;
+    case Role::kEnd:
+      attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MIN;
+      attributes.sample_period = kFaultEndEvery;
+      break;
+  }
+  return attributes;
+}
+
+// The descriptor, or minus an errno.
+int PerfEventFaults::open_role(Role role, pid_t thread, int processor) {
+  const int descriptor = open_event(attributes_of(role), thread, processor);
+  if (descriptor < 0) return -errno;
+  descriptors_.push_back(descriptor);
+  std::uint64_t id = 0;
+  if (ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0) roles_[id] = role;
+  return descriptor;
+}
+
+// The faults of the first thread, on each processor: the events whose rings the others share. A
+// ring must exist before another event can be sent to it.
+int PerfEventFaults::open_leaders(const std::vector<int>& processors) {
+  for (const int processor : processors) {
+    const int descriptor = open_role(Role::kFault, config_.threads.front(), processor);
+    // A processor that was switched off meanwhile.
+    if (descriptor < 0 && descriptor != -ENODEV) return -descriptor;
+    leaders_.push_back(descriptor < 0 ? -1 : descriptor);
+  }
+  return 0;
+}
+
+int PerfEventFaults::map_rings() {
+  std::size_t pages = kMostRingPages;
+  while (pages > kLeastRingPages && pages * kPageBytes * leaders_.size() > kMostRingBytes)
+    pages /= 2;
+  for (;; pages /= 2) {
+    rings_.clear();
+    int error = 0;
+    for (const int leader : leaders_) {
+      if (leader < 0) continue;
+      PerfRing ring;
+      if (!ring.map(leader, pages)) {
+        error = errno;
+        break;
+      }
+      rings_.push_back(std::move(ring));
+    }
+    if (error == 0 || pages == kLeastRingPages) return error;
+  }
+}
+
+int PerfEventFaults::open_thread(pid_t thread, const std::vector<int>& processors) {
+  const bool first = thread == config_.threads.front();
+  for (std::size_t i = 0; i < processors.size(); ++i) {
+    if (leaders_[i] < 0) continue;
+    for (const Role role : {Role::kFault, Role::kMajor, Role::kSample}) {
+      if (role == Role::kFault && first) continue;
+      if (role != Role::kFault && faults_only_) break;
+      if (role == Role::kSample && !config_.sample_code) continue;
+      const int descriptor = open_role(role, thread, processors[i]);
+      // A thread that has ended meanwhile, or a processor that was switched off.
+      if (descriptor == -ESRCH || descriptor == -ENODEV) break;
+      if (descriptor < 0) return -descriptor;
+      if (ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, leaders_[i]) != 0) return errno;
+    }
+  }
+  return 0;
+}
+
+int PerfEventFaults::open() {
+  raise_descriptor_limit();
+  const std::vector<int> processors = online_processors();
+  if (processors.empty()) return ENODEV;
+  faults_only_ = processors.size() > kManyProcessors;
+  // What is allowed is found by trying: faults inside system calls need a privilege, inheritance by
+  // threads alone needs Linux 5.13.
+  if (config_.threads.empty()) return ESRCH;
+  for (;;) {
+    const int probe =
+        open_event(attributes_of(Role::kFault), config_.threads.front(), processors.front());
+    if (probe >= 0) {
+      close(probe);
+      break;
+    }
+    if ((errno == EACCES || errno == EPERM) && !exclude_kernel_) {
+      exclude_kernel_ = true;
+    } else if ((errno == EINVAL || errno == E2BIG) && inherit_thread_) {
+      inherit_thread_ = false;
+    } else {
+      return errno;
+    }
+  }
+  if (const int error = open_leaders(processors); error != 0) return error;
+  if (const int error = map_rings(); error != 0) return error;
+  for (const pid_t thread : config_.threads) {
+    if (const int error = open_thread(thread, processors); error != 0) return error;
+  }
+  if (!faults_only_) open_end_ring();
+  std::string unused;
+  pagemap_.open(config_.pid, unused);
+  return 0;
+}
+
+void PerfEventFaults::open_end_ring() {
+  const int descriptor = open_role(Role::kEnd, config_.threads.front(), -1);
+  if (descriptor < 0) return;
+  PerfRing ring;
+  if (ring.map(descriptor, kEndRingPages)) rings_.push_back(std::move(ring));
+}
+
+// The trailing or leading identity of a record, in the order of perf_event_open(2).
+template <class Value>
+Value take_value(const char*& at) {
+  Value value;
+  std::memcpy(&value, at, sizeof value);
+  at += sizeof value;
+  return value;
+}
+
+void PerfEventFaults::take(const perf_event_header& header, const char* payload, std::size_t bytes,
+                           std::vector<KernelEvent>& out) {
+  KernelEvent event{};
+  const auto own = static_cast<std::uint32_t>(config_.pid);
+  const char* at = payload;
+  switch (header.type) {
+    case PERF_RECORD_SAMPLE: {
+      if (bytes < 40) return;
+      const auto role = roles_.find(take_value<std::uint64_t>(at));
+      event.ip = take_value<std::uint64_t>(at);
+      const auto pid = take_value<std::uint32_t>(at);
+      event.tid = take_value<std::uint32_t>(at);
+      event.key = bridge_.key(take_value<std::uint64_t>(at));
+      event.address = take_value<std::uint64_t>(at);
+      if (pid != own || role == roles_.end()) return;
+      event.in_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+      switch (role->second) {
+        case Role::kFault:
+          event.kind = KernelEventKind::kFault;
+          ++counts_.faults;
+          break;
+        case Role::kMajor:
+          event.kind = KernelEventKind::kMajor;
+          break;
+        case Role::kSample:
+          event.kind = KernelEventKind::kSample;
+          break;
+        case Role::kEnd:
+          event.kind = KernelEventKind::kFaultEnd;
+          break;
+      }
+      break;
+    }
+    case PERF_RECORD_SWITCH: {
+      if (bytes < 24) return;
+      const auto pid = take_value<std::uint32_t>(at);
+      event.tid = take_value<std::uint32_t>(at);
+      event.key = bridge_.key(take_value<std::uint64_t>(at));
+      if (pid != own) return;
+      const bool out_of = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
+      event.kind = out_of ? KernelEventKind::kSwitchOut : KernelEventKind::kSwitchIn;
+      event.preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
+      break;
+    }
+    case PERF_RECORD_EXIT:
+    case PERF_RECORD_FORK: {
+      if (bytes < 24) return;
+      const auto pid = take_value<std::uint32_t>(at);
+      const auto parent = take_value<std::uint32_t>(at);
+      event.tid = take_value<std::uint32_t>(at);
+      take_value<std::uint32_t>(at);
+      event.key = bridge_.key(take_value<std::uint64_t>(at));
+      if (header.type == PERF_RECORD_EXIT) {
+        if (pid != own) return;
+        event.kind = KernelEventKind::kThreadEnd;
+      } else {
+        if (parent != own || pid == own) return;
+        event.kind = KernelEventKind::kFork;
+      }
+      break;
+    }
+    case PERF_RECORD_LOST: {
+      if (bytes < 16) return;
+      take_value<std::uint64_t>(at);
+      counts_.lost += take_value<std::uint64_t>(at);
+      return;
+    }
+    default:
+      return;
+  }
+  out.push_back(event);
+}
+
+void PerfEventFaults::read(std::vector<KernelEvent>& out) {
+  const std::size_t before = out.size();
+  for (PerfRing& ring : rings_) {
+    ring.for_each([&](const perf_event_header& header, const char* payload, std::size_t bytes) {
+      take(header, payload, bytes, out);
+    });
+  }
+  std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                   [](const KernelEvent& a, const KernelEvent& b) { return a.key < b.key; });
+}
+
+}  // namespace
+
+std::unique_ptr<FaultSource> open_perf_event(const SourceConfig& config, const TickBridge& bridge,
+                                             std::string& why) {
+  auto source = std::make_unique<PerfEventFaults>(config, bridge);
+  const int error = source->open();
+  if (error == 0) return source;
+  why = explain(error);
+  return nullptr;
+}
+
+}  // namespace hitch::faults
