@@ -12,7 +12,7 @@ enum class FaultOwner : std::uint8_t {
   kFile = 3,       // a mapped file; id: Text, its path
   kModule = 4,     // code or data of an executable or library; id: Module
   kShim = 5,       // hitchtrace's own memory and code
-  kMapping = 6,    // memory without a file and without a block
+  kMapping = 6,    // without file or block; id: Site + 1 of the game's own mmap call, or 0
   kUnknown = 7,    // not mapped any more when it was looked up
 };
 constexpr unsigned kFaultOwners = 8;

@@ -134,7 +134,7 @@ std::vector<Churn> churn_of(const model::Trace& trace, const Measures& measures)
     Churn& churn = sums[row.site];
     churn.site = model::SiteId(static_cast<std::size_t>(row.site));
     churn.allocs += row.allocs;
-    churn.unmaps += row.mapped;
+    churn.unmaps += row.remapped;
     churn.faults += row.faults;
     churn.bytes += static_cast<double>(row.bytes);
   }

@@ -101,6 +101,8 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
     const bool of_site =
         row.owner == format::FaultOwner::kBlock || row.owner == format::FaultOwner::kAllocator;
     if (of_site && row.id < group_of.size()) row.id = group_of[row.id].index();
+    if (row.owner == format::FaultOwner::kMapping && row.id != 0 && row.id <= group_of.size())
+      row.id = group_of[row.id - 1].index() + std::uint64_t{1};
   }
   for (format::trace::SiteChurn& row : trace.churn) {
     if (row.site < group_of.size()) row.site = group_of[row.site].index();

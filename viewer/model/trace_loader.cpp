@@ -429,6 +429,7 @@ class Loader {
           (row.owner == FaultOwner::kModule && row.id >= out_.modules.size())) {
         row.owner = FaultOwner::kUnknown;
       }
+      if (row.owner == FaultOwner::kMapping && row.id > out_.sites.size()) row.id = 0;
     }
     std::erase_if(out_.code_samples, [this](const CodeSample& row) {
       return row.place.index() >= out_.places.size();

@@ -39,6 +39,10 @@ std::string owner_text(const FaultGroup& group, SiteNames& names, const model::T
     case FaultOwner::kShim:
       return "hitchtrace's own memory";
     case FaultOwner::kMapping:
+      if (group.id != 0) {
+        return bytes + " that the game mapped itself in " +
+               function_text(names.site(model::SiteId(static_cast<std::size_t>(group.id - 1))));
+      }
       return bytes + " of memory in no block that is known";
     case FaultOwner::kUnknown:
       break;
@@ -67,8 +71,8 @@ const char* verb(FaultKind kind) {
 // What a row of the table of owners is about, in at most `room` columns.
 std::string owner_name(const FaultGroup& group, SiteNames& names, const model::Trace& trace,
                        std::size_t room) {
-  const auto of_site = [&](const char* before) {
-    const Name& name = names.site(model::SiteId(static_cast<std::size_t>(group.id)));
+  const auto of_site = [&](const char* before, std::uint64_t id) {
+    const Name& name = names.site(model::SiteId(static_cast<std::size_t>(id)));
     const std::string text = before + name.function;
     const std::string place = " (" + name.place + ")";
     const bool fits = !name.place.empty() && columns_of(text) + columns_of(place) <= room;
@@ -77,9 +81,9 @@ std::string owner_name(const FaultGroup& group, SiteNames& names, const model::T
   std::string text;
   switch (group.owner) {
     case FaultOwner::kBlock:
-      return fit(of_site(""), room);
+      return fit(of_site("", group.id), room);
     case FaultOwner::kAllocator:
-      return fit(of_site("(heap) "), room);
+      return fit(of_site("(heap) ", group.id), room);
     case FaultOwner::kStack:
       return "(stacks)";
     case FaultOwner::kFile:
@@ -93,6 +97,7 @@ std::string owner_name(const FaultGroup& group, SiteNames& names, const model::T
       text = "(hitchtrace)";
       break;
     case FaultOwner::kMapping:
+      if (group.id != 0) return fit(of_site("(mmap) ", group.id - 1), room);
       text = "(in no known block)";
       break;
     case FaultOwner::kUnknown:

@@ -66,6 +66,13 @@ PendingFault KernelLog::attribute(const ThreadKernel& thread, const KernelEvent&
     return fault;
   }
   const resolve::Mapping* mapping = space_.at(event.address, now_ms_);
+  const std::uint32_t* const by = mmaps_.find(event.address);
+  if (by != nullptr && (mapping == nullptr || mapping->kind == resolve::MappingKind::kAnonymous ||
+                        mapping->kind == resolve::MappingKind::kStack)) {
+    fault.owner = FaultOwner::kMapping;
+    fault.id = *by + std::uint64_t{1};
+    return fault;
+  }
   if (mapping == nullptr) {
     fault.owner = FaultOwner::kUnknown;
     return fault;
@@ -161,7 +168,8 @@ void KernelLog::settle(ThreadKernel& thread, const CallSpan& call) {
       fault.block = call.block;
       fault.age_frames = 0;
       if (fault.kind == FaultKind::kAgain) fault.kind = FaultKind::kRecycled;
-    } else if (fault.owner == FaultOwner::kMapping || fault.owner == FaultOwner::kUnknown) {
+    } else if ((fault.owner == FaultOwner::kMapping && fault.id == 0) ||
+               fault.owner == FaultOwner::kUnknown) {
       fault.owner = FaultOwner::kAllocator;
       fault.id = call.site;
     }
@@ -179,7 +187,7 @@ void KernelLog::settle(ThreadKernel& thread, const CallSpan& call) {
     row.call_preempted_ticks += off.preempted_ticks;
     if (off.voluntary) ++row.blocked_calls;
   }
-  thread.dirty = !thread.pending.empty();
+  thread.dirty = !thread.pending.empty() || thread.last_off_end > call.end;
 }
 
 KernelLog::CallFacts KernelLog::facts_of(const ThreadKernel& thread, std::uint64_t ticks,

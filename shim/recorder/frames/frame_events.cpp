@@ -180,11 +180,12 @@ void FrameAggregator::map_event(const Event& event) {
   OpenFrame& frame = timeline_.at(event.key - std::min(event.ticks, event.key));
   ThreadRow& row = thread_row(log, event.thread, frame.rows);
   ++row.map_calls;
-  if (event.kind == BufferKind::kUnmap) return;
   const std::uint64_t bytes = event.size * kPageBytes;
+  if (event.kind == BufferKind::kUnmap) return kernel_.mmaps().unmapped(event.block, bytes);
   row.map_bytes += bytes;
+  const std::uint32_t site = sites_.id({event.caller, 0, resolve::SiteClass::kMap}, event.op);
+  kernel_.mmaps().mapped(event.block, bytes, site);
   if (bytes >= config_.large_block_bytes) {
-    const std::uint32_t site = sites_.id({event.caller, 0, resolve::SiteClass::kMap}, event.op);
     put_large_block(event.key, frame.record.id, event.thread, event, bytes, site);
   }
 }

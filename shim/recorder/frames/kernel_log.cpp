@@ -197,6 +197,13 @@ void KernelLog::large_allocated(std::uint64_t address, std::uint32_t site, std::
   Churn& churn = churn_[site];
   ++churn.allocs;
   churn.bytes += size;
+  if (churn.open > 0) {
+    const std::uint64_t faults = churn.open_faults / churn.open;
+    --churn.open;
+    churn.open_faults -= faults;
+    ++churn.remapped;
+    churn.faults += faults;
+  }
   if (large_faults_.size() < kMostLarge) large_faults_[address] = 0;
 }
 
@@ -210,8 +217,8 @@ void KernelLog::large_freed(ThreadKernel& thread, std::uint64_t key, std::uint64
   ++churn.frees;
   const auto faults = large_faults_.find(address);
   if ((address & kPageMask) == kChunkHead) {
-    ++churn.mapped;
-    if (faults != large_faults_.end()) churn.faults += faults->second;
+    ++churn.open;
+    if (faults != large_faults_.end()) churn.open_faults += faults->second;
   }
   if (faults != large_faults_.end()) large_faults_.erase(faults);
   if (static_cast<std::uint16_t>(static_cast<std::uint16_t>(frame) - block.born) <= 2)
@@ -287,7 +294,7 @@ void KernelLog::write_totals(const ThreadKernel& thread) {
 
 void KernelLog::write_churn() {
   for (const auto& [site, churn] : churn_) {
-    parts_.out.put(trace::SiteChurn{site, churn.allocs, churn.frees, churn.mapped, churn.bytes,
+    parts_.out.put(trace::SiteChurn{site, churn.allocs, churn.frees, churn.remapped, churn.bytes,
                                     churn.faults, churn.short_lived});
   }
 }

@@ -19,6 +19,7 @@
 #include "recorder/frames/thread_kernel.h"
 #include "recorder/resolve/address_space.h"
 #include "recorder/resolve/block_ledger.h"
+#include "recorder/resolve/mmaps.h"
 #include "recorder/resolve/page_history.h"
 #include "recorder/resolve/places.h"
 #include "recorder/resolve/sites.h"
@@ -113,6 +114,9 @@ class KernelLog {
   void large_freed(ThreadKernel& thread, std::uint64_t key, std::uint64_t address,
                    const resolve::LiveBlock& block, std::uint64_t frame);
 
+  // What the game itself mapped and unmapped.
+  resolve::Mmaps& mmaps() { return mmaps_; }
+
   // After each drain, and every verdict.
   void advance(std::uint64_t horizon, std::uint64_t now_ms);
   void judged(const format::trace::Frame& frame, bool is_hitch);
@@ -127,10 +131,13 @@ class KernelLog {
   struct Churn {
     std::uint64_t allocs = 0;
     std::uint64_t frees = 0;
-    std::uint64_t mapped = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t faults = 0;
     std::uint64_t short_lived = 0;
+    std::uint64_t remapped = 0;
+    std::uint64_t faults = 0;
+    // Mappings given back for which none was taken again, and the faults in them.
+    std::uint64_t open = 0;
+    std::uint64_t open_faults = 0;
   };
   struct Sample {
     std::uint64_t key;
@@ -163,6 +170,7 @@ class KernelLog {
 
   Parts parts_;
   resolve::AddressSpace space_;
+  resolve::Mmaps mmaps_;
   resolve::PageHistory history_;
   resolve::Places places_;
   faults::FaultSource* source_ = nullptr;

@@ -46,6 +46,7 @@ struct ThreadKernel {
   OffInterval open;  // the running one while `off`; its end is not known
   std::array<OffInterval, 16> recent{};
   unsigned next_recent = 0;
+  std::uint64_t last_off_end = 0;
   std::vector<OffInterval> in_frame;  // of the presenting thread, since its last present
   std::vector<PendingFault> pending;
   std::uint64_t fault_key = 0;  // the last fault, whose end may be told
@@ -61,6 +62,7 @@ struct ThreadKernel {
 
   void note_off(const OffInterval& interval) {
     recent[next_recent++ % recent.size()] = interval;
+    last_off_end = interval.end;
     if (in_frame.size() < kMostInFrame) in_frame.push_back(interval);
     dirty = true;
   }
