@@ -111,6 +111,9 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   fill_latencies(report);
   if (!trace.frames.empty()) report.end_ns = trace.clock.ns(trace.frames.back().end);
   load_sites(report, reader, depth.top);
+  const std::vector<const Hitch*> play = hitches_of_play(report.hitches);
+  report.patterns =
+      find_patterns(trace, play, explaining_sites(reader, trace, play, report.measures));
 }
 
 }  // namespace hitch::analyse

@@ -11,6 +11,7 @@
 #include "viewer/analyse/lifetimes.h"
 #include "viewer/analyse/memory_trend.h"
 #include "viewer/analyse/overhead.h"
+#include "viewer/analyse/patterns.h"
 #include "viewer/analyse/windows.h"
 #include "viewer/load/trace_reader.h"
 #include "viewer/model/trace.h"
@@ -32,6 +33,7 @@ struct Report {
   Measures measures;
   FrameStats stats;
   Hitches hitches;
+  Patterns patterns;
   std::vector<WindowCost> windows;
   CallSites call_sites;
   LatencyTail latency[model::kCallKinds];  // allocations, releases, reallocs

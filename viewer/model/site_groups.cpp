@@ -82,6 +82,7 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
     }
     SiteTotals& all = totals[group];
     all.frames = std::max(all.frames, sum.frames);
+    all.first_frame = std::min(all.first_frame, sum.first_frame);
     all.allocs += sum.allocs;
     all.frees += sum.frees;
     all.reallocs += sum.reallocs;

@@ -141,6 +141,7 @@ struct SiteTotals {
   std::uint64_t bytes = 0;
   std::uint64_t ticks = 0;
   std::uint64_t slowest_ticks = 0;
+  std::uint64_t first_frame = ~std::uint64_t{0};  // number of the first it was called in
 
   std::uint64_t calls() const { return allocs + frees + reallocs; }
 };
