@@ -90,6 +90,7 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   report.measures = measures_of(trace);
   report.stats = frame_stats_of(trace, report.measures);
   report.hitches = find_hitches(trace, report.measures, report.rules);
+  report.slow_frames = slow_frames_of(trace, report.measures, report.hitches);
   // Windows before the first present are start-up; they are ranked only when there is nothing else.
   if (report.stats.frames == 0) report.windows = rank_windows(trace, report.measures);
   report.call_sites = call_sites_of(trace, report.measures);

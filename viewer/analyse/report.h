@@ -12,6 +12,7 @@
 #include "viewer/analyse/memory_trend.h"
 #include "viewer/analyse/overhead.h"
 #include "viewer/analyse/patterns.h"
+#include "viewer/analyse/slow_frames.h"
 #include "viewer/analyse/windows.h"
 #include "viewer/load/trace_reader.h"
 #include "viewer/model/trace.h"
@@ -34,6 +35,7 @@ struct Report {
   FrameStats stats;
   Hitches hitches;
   Patterns patterns;
+  SlowFrames slow_frames;
   std::vector<WindowCost> windows;
   CallSites call_sites;
   LatencyTail latency[model::kCallKinds];  // allocations, releases, reallocs
