@@ -91,6 +91,7 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   report.stats = frame_stats_of(trace, report.measures);
   report.hitches = find_hitches(trace, report.measures, report.rules);
   report.slow_frames = slow_frames_of(trace, report.measures, report.hitches);
+  report.managed_heaps = managed_heaps_of(trace);
   // Windows before the first present are start-up; they are ranked only when there is nothing else.
   if (report.stats.frames == 0) report.windows = rank_windows(trace, report.measures);
   report.call_sites = call_sites_of(trace, report.measures);

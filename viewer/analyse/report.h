@@ -9,6 +9,7 @@
 #include "viewer/analyse/frame_stats.h"
 #include "viewer/analyse/hitches.h"
 #include "viewer/analyse/lifetimes.h"
+#include "viewer/analyse/managed_heaps.h"
 #include "viewer/analyse/memory_trend.h"
 #include "viewer/analyse/overhead.h"
 #include "viewer/analyse/patterns.h"
@@ -36,6 +37,7 @@ struct Report {
   Hitches hitches;
   Patterns patterns;
   SlowFrames slow_frames;
+  std::vector<ManagedHeap> managed_heaps;
   std::vector<WindowCost> windows;
   CallSites call_sites;
   LatencyTail latency[model::kCallKinds];  // allocations, releases, reallocs
