@@ -50,31 +50,71 @@ class Scale {
   double faults_ns_ = 0;
 };
 
+// The first site of each place, and the first frame any of its sites was called in.
+class Places {
+ public:
+  explicit Places(const model::Trace& trace) : first_site_(trace.sites.size()) {
+    std::map<std::uint64_t, model::SiteId> first;
+    first_frame_.resize(trace.sites.size(), ~std::uint64_t{0});
+    for (std::size_t i = 0; i < trace.sites.size(); ++i) {
+      const bool grouped = !trace.group_of_site.empty();
+      first_site_[i] =
+          first.try_emplace(grouped ? trace.sites[i].place : i, model::SiteId(i)).first->second;
+      std::uint64_t& frame = first_frame_[first_site_[i].index()];
+      frame = std::min(frame, trace.site_totals[i].first_frame);
+    }
+  }
+  model::SiteId of(model::SiteId site) const { return first_site_[site.index()]; }
+  std::uint64_t first_frame(model::SiteId place) const { return first_frame_[place.index()]; }
+
+ private:
+  std::vector<model::SiteId> first_site_;
+  std::vector<std::uint64_t> first_frame_;
+};
+
+struct Work {
+  double ns = 0;
+  double bytes = 0;
+};
+using WorkByPlace = std::map<model::SiteId, Work>;
+
+WorkByPlace work_of(const model::FrameSites& rows, model::FrameId frame, const Scale& scale,
+                    const Places& places) {
+  WorkByPlace work;
+  for (const model::FrameSite& row : rows.of(frame)) {
+    Work& sum = work[places.of(row.site)];
+    sum.ns += scale.ns(row);
+    sum.bytes += static_cast<double>(row.bytes);
+  }
+  return work;
+}
+
 struct Suspect {
   const Hitch* hitch;
   Scale scale;
-  std::vector<model::FrameSite> rows;  // that would explain it if they were usually absent
+  WorkByPlace work;  // that would explain it if it were usually absent
 };
 
 std::optional<ExplainingSite> judge(const Suspect& suspect, const model::Trace& trace,
-                                    const model::FrameSites& around) {
-  std::optional<ExplainingSite> best;
-  for (const model::FrameSite& row : suspect.rows) {
-    std::vector<double> ns;
-    std::vector<double> bytes;
-    for (const model::FrameId frame : frames_around(trace, suspect.hitch->frame)) {
-      const auto rows = around.of(frame);
-      const auto same =
-          std::lower_bound(rows.begin(), rows.end(), row.site,
-                           [](const model::FrameSite& r, model::SiteId id) { return r.site < id; });
-      const bool called = same != rows.end() && same->site == row.site;
-      ns.push_back(called ? suspect.scale.ns(*same) : 0);
-      bytes.push_back(called ? static_cast<double>(same->bytes) : 0);
+                                    const model::FrameSites& rows, const Places& places) {
+  const std::vector<model::FrameId> around = frames_around(trace, suspect.hitch->frame);
+  std::map<model::SiteId, std::pair<std::vector<double>, std::vector<double>>> usual;
+  for (const model::FrameId frame : around) {
+    const WorkByPlace work = work_of(rows, frame, suspect.scale, places);
+    for (const auto& [place, mine] : suspect.work) {
+      const auto same = work.find(place);
+      auto& [ns, bytes] = usual[place];
+      ns.push_back(same == work.end() ? 0 : same->second.ns);
+      bytes.push_back(same == work.end() ? 0 : same->second.bytes);
     }
-    const double share =
-        suspect.scale.share(suspect.scale.ns(row) - median_of(std::move(ns)),
-                            static_cast<double>(row.bytes) - median_of(std::move(bytes)));
-    if (share >= kExplains && (!best || share > best->share)) best = {row.site, share};
+  }
+  std::optional<ExplainingSite> best;
+  for (const auto& [place, mine] : suspect.work) {
+    auto& [ns, bytes] = usual[place];
+    const double share = suspect.scale.share(mine.ns - median_of(std::move(ns)),
+                                             mine.bytes - median_of(std::move(bytes)));
+    if (share >= kExplains && (!best || share > best->share))
+      best = ExplainingSite{place, share, places.first_frame(place)};
   }
   return best;
 }
@@ -90,15 +130,15 @@ std::map<model::FrameId, ExplainingSite> explaining_sites(load::TraceReader& rea
   std::vector<bool> wanted(trace.frames.size(), false);
   for (const Hitch* hitch : hitches) wanted[hitch->frame.index()] = true;
   const model::FrameSites own = model::load_frame_sites(reader, trace, wanted);
+  const Places places(trace);
   std::vector<Suspect> suspects;
   for (const Hitch* hitch : hitches) {
     Suspect suspect{hitch, Scale(*hitch, trace, measures), {}};
-    for (const model::FrameSite& row : own.of(hitch->frame)) {
-      const double most =
-          suspect.scale.share(suspect.scale.ns(row), static_cast<double>(row.bytes));
-      if (most >= kExplains) suspect.rows.push_back(row);
-    }
-    if (!suspect.rows.empty()) suspects.push_back(std::move(suspect));
+    suspect.work = work_of(own, hitch->frame, suspect.scale, places);
+    std::erase_if(suspect.work, [&](const auto& entry) {
+      return suspect.scale.share(entry.second.ns, entry.second.bytes) < kExplains;
+    });
+    if (!suspect.work.empty()) suspects.push_back(std::move(suspect));
   }
   std::sort(suspects.begin(), suspects.end(),
             [](const Suspect& a, const Suspect& b) { return a.hitch->frame < b.hitch->frame; });
@@ -111,7 +151,7 @@ std::map<model::FrameId, ExplainingSite> explaining_sites(load::TraceReader& rea
     }
     const model::FrameSites around = model::load_frame_sites(reader, trace, wanted);
     for (std::size_t i = first; i < last; ++i) {
-      if (const auto best = judge(suspects[i], trace, around))
+      if (const auto best = judge(suspects[i], trace, around, places))
         result.emplace(suspects[i].hitch->frame, *best);
     }
   }

@@ -34,8 +34,7 @@ bool is_first_run(const model::Trace& trace, model::FrameId frame,
                   const std::map<model::FrameId, ExplainingSite>& sites) {
   const auto found = sites.find(frame);
   return found != sites.end() && found->second.share >= kDominates &&
-         trace.site_totals[found->second.site.index()].first_frame ==
-             trace.frames[frame.index()].number &&
+         found->second.first_frame == trace.frames[frame.index()].number &&
          knows_first_runs(trace, frame);
 }
 

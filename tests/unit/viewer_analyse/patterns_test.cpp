@@ -8,6 +8,8 @@
 #include <set>
 
 #include "analyse_fixture.h"
+#include "viewer/model/site_groups.h"
+#include "viewer/model/trace_loader.h"
 
 namespace hitch::analyse {
 namespace {
@@ -175,6 +177,37 @@ TEST(Patterns, TheBlockWhosePagesAreFaultedExplainsAHitchOfFaults) {
   EXPECT_EQ(report.patterns.groups[0].verdict, Verdict::kFaults);
   EXPECT_EQ(report.patterns.groups[0].site, model::SiteId(kOnce));
   EXPECT_EQ(kind_at(report, 150), PatternKind::kFirstTime);
+}
+
+// A function allocates at one address and releases at another, and either may take longer.
+TEST(Patterns, AllCallsOfOneFunctionAreOnePlace) {
+  support::TraceBuilder builder;
+  builder.preamble();
+  for (std::size_t i = 0; i < 900; ++i) {
+    FrameSpec spec = usual();
+    if (i % 60 == 40) {
+      const double of_releases = (i / 60) % 2 == 0 ? 4 : 1;
+      spec.wall_ms += 5;
+      spec.alloc_ms += 5;
+      spec.sites.push_back({kSometimes, 500, 32'000, 5 - of_releases});
+      spec.sites.push_back({kOnce, 0, 0, of_releases, 0, 500});
+    }
+    builder.frame(spec);
+  }
+  auto reader = load::TraceReader::open(load::from_memory(builder.finish().bytes()));
+  ASSERT_TRUE(reader);
+  Report report;
+  report.trace = model::load_trace(*reader);
+  const std::uint64_t every_frame = report.trace.sites[kEveryFrame].address;
+  model::group_sites(report.trace, [&](const model::Site& site) {
+    const bool often = site.address == every_frame;
+    return model::SiteKey{std::to_string(site.address), "", site.address, site.module,
+                          often ? "often" : "rebuild"};
+  });
+  ASSERT_EQ(report.trace.sites.size(), 3u);
+  fill_report(report, *reader, {}, {});
+  ASSERT_EQ(report.patterns.groups.size(), 1u);
+  EXPECT_EQ(report.patterns.groups[0].rhythm->frames, 60);
 }
 
 TEST(Patterns, AnExcessThatGrowsIsRising) {
