@@ -6,6 +6,9 @@
 namespace hitch::analyse {
 namespace {
 
+constexpr double kLeastShare = 0.25;
+constexpr double kMostChance = 0.001;
+
 std::optional<double> value_of(Companion companion, const model::Trace& trace, model::FrameId id) {
   const model::Frame& frame = trace.frames[id.index()];
   switch (companion) {
@@ -48,6 +51,24 @@ CompanionStats stats_of(Companion companion, const model::Trace& trace, const Me
   return stats;
 }
 
+std::optional<Finding> finding_of(const SlowFrames& slow) {
+  std::optional<Finding> best;
+  std::size_t most = 1;  // one meeting tells nothing
+  for (const bool before : {false, true}) {
+    for (std::size_t i = 0; i < kCompanions; ++i) {
+      if (!slow.companions[i]) continue;
+      const Meetings& met = before ? slow.companions[i]->before : slow.companions[i]->same;
+      if (met.met <= most || met.probability > kMostChance ||
+          static_cast<double>(met.met) < kLeastShare * static_cast<double>(met.marked)) {
+        continue;
+      }
+      most = met.met;
+      best = Finding{static_cast<Companion>(i), before};
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 const char* companion_key(Companion companion) {
@@ -76,6 +97,7 @@ SlowFrames slow_frames_of(const model::Trace& trace, const Measures& measures,
     if (companion == Companion::kAllocatorTime && !measures.calls_timed) continue;
     result.companions[i] = stats_of(companion, trace, measures, play, hitched);
   }
+  result.finding = finding_of(result);
   return result;
 }
 

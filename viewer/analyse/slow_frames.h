@@ -32,11 +32,19 @@ struct CompanionStats {
   Meetings before;
 };
 
+// What peaks in a quarter of the hitches or more, or right before them, less than once in a
+// thousand by chance; of several, what does so most often.
+struct Finding {
+  Companion companion = Companion::kAllocations;
+  bool before = false;
+};
+
 struct SlowFrames {
   std::size_t frames = 0;   // of play
   std::size_t hitches = 0;  // in wall time or in work
   // None: not measured in this recording.
   std::array<std::optional<CompanionStats>, kCompanions> companions;
+  std::optional<Finding> finding;
 };
 
 // Frames of loading are left out.

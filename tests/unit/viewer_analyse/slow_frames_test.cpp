@@ -45,6 +45,9 @@ TEST(SlowFrames, AllocationsInTheHitchesAreFoundThere) {
   EXPECT_LT(allocations.same.probability, 1e-9);
   EXPECT_GT(allocations.wall->pearson, 0.9);
   EXPECT_LE(allocations.before.met, 1u);
+  ASSERT_TRUE(slow.finding);
+  EXPECT_EQ(slow.finding->companion, Companion::kAllocations);
+  EXPECT_FALSE(slow.finding->before);
   EXPECT_GT(of(slow, Companion::kFaults).same.probability, 0.001);
 }
 
@@ -54,11 +57,15 @@ TEST(SlowFrames, FaultsInTheFrameBeforeAreFoundThere) {
   });
   EXPECT_EQ(of(slow, Companion::kProcessFaults).before.met, 12u);
   EXPECT_EQ(of(slow, Companion::kProcessFaults).same.met, 0u);
+  ASSERT_TRUE(slow.finding);
+  EXPECT_EQ(slow.finding->companion, Companion::kProcessFaults);
+  EXPECT_TRUE(slow.finding->before);
   EXPECT_GT(of(slow, Companion::kFaults).before.probability, 0.001);
 }
 
 TEST(SlowFrames, NothingIsAccusedOfHitchesThatCompute) {
   const SlowFrames slow = session([](std::uint64_t, bool, FrameSpec&) {});
+  EXPECT_FALSE(slow.finding);
   for (const auto& companion : slow.companions) {
     ASSERT_TRUE(companion);
     EXPECT_GT(companion->same.probability, 0.001);
