@@ -134,6 +134,8 @@ Period period_of(std::vector<double> intervals) {
 }
 
 std::optional<Period> find_period(const std::vector<double>& moments, double resolution) {
+  // Times come from the file, which may be damaged.
+  if (resolution <= 0 || !std::is_sorted(moments.begin(), moments.end())) return std::nullopt;
   std::vector<std::size_t> positions;
   std::vector<double> distinct;
   for (std::size_t i = 0; i < moments.size(); ++i) {

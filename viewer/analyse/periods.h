@@ -14,10 +14,10 @@ struct Period {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
 };
 
-// `moments` ascend. `resolution` is their least meaningful difference; moments less than three of
-// it apart are one, the first of them. Some may be missing, some may be strangers, and intervals
-// may jitter by a seventh. At least four moments make a period, half of all follow it, and moments
-// that come at random have one in fewer than one series in a hundred.
+// Of `moments` that ascend; others have none. `resolution` is their least meaningful difference;
+// moments less than three of it apart are one, the first of them. Some may be missing, some may be
+// strangers, and intervals may jitter by a seventh. At least four moments make a period, half of
+// all follow it, and moments that come at random have one in fewer than one series in a hundred.
 std::optional<Period> find_period(const std::vector<double>& moments, double resolution);
 
 // Length and spread of given intervals, none of them 0.

@@ -74,14 +74,15 @@ void load_sites(Report& report, load::TraceReader& reader, std::size_t top) {
 
 }  // namespace
 
-Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth depth) {
+Report build_report(load::TraceReader& reader, const RuleChoice& choice, const Depth& depth) {
   Report report;
   report.trace = model::load_trace(reader);
   fill_report(report, reader, choice, depth);
   return report;
 }
 
-void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice, Depth depth) {
+void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice,
+                 const Depth& depth) {
   const model::Trace& trace = report.trace;
   report.rules = recorded_rules(trace);
   report.rules.budget_ms = choice.budget_ms;

@@ -69,8 +69,9 @@ struct RuleChoice {
   std::optional<double> hitch_ms;
   std::optional<double> hitch_mad;
 };
-Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth depth);
+Report build_report(load::TraceReader& reader, const RuleChoice& choice, const Depth& depth);
 // The same for a report whose trace was loaded, and perhaps grouped, already.
-void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice, Depth depth);
+void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice,
+                 const Depth& depth);
 
 }  // namespace hitch::analyse

@@ -66,9 +66,10 @@ std::size_t what_room(const Page& page) { return page.width() - kNumbersColumns;
 
 void write_group(Page& page, std::size_t count, double excess_ns, double median_ns,
                  const std::string& when, const std::string& what) {
-  page.line(pad_left(count_text(static_cast<std::uint64_t>(count)), 9) +
-            pad_left(duration_text(excess_ns), 10) + pad_left(duration_text(median_ns), 10) + " " +
-            when);
+  page.wrap(0, kNumbersColumns,
+            pad_left(count_text(static_cast<std::uint64_t>(count)), 9) +
+                pad_left(duration_text(excess_ns), 10) + pad_left(duration_text(median_ns), 10) +
+                " " + when);
   page.line(std::string(kNumbersColumns, ' ') + page.paint(Ink::kDim, fit(what, what_room(page))));
 }
 

@@ -11,7 +11,6 @@
 namespace hitch::render {
 namespace {
 
-using analyse::Companion;
 using analyse::CompanionStats;
 using analyse::Meetings;
 

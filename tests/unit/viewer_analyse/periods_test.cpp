@@ -114,6 +114,12 @@ TEST(Periods, MomentsRightBehindOthersAreNoStrangers) {
   EXPECT_EQ(period->pairs.size(), 7u);
 }
 
+TEST(Periods, MomentsOfADamagedFileHaveNone) {
+  EXPECT_FALSE(find_period({100, 160, 220, 280, 90, 340}, 1));
+  EXPECT_FALSE(find_period(every(60, 8), 0));
+  EXPECT_FALSE(find_period(std::vector<double>(8, 5), 1));
+}
+
 TEST(Periods, RandomMomentsHaveNone) {
   for (const std::size_t count : {4u, 6u, 9u, 14u, 20u, 40u}) {
     EXPECT_LT(accused(count, 1000, 2000), 20) << count;
