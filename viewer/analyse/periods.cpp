@@ -125,6 +125,7 @@ const Fit& best_of(const std::vector<Fit>& fits) {
 
 Period period_of(std::vector<double> intervals) {
   Period period;
+  std::erase_if(intervals, [](double interval) { return !(interval > 0); });
   if (intervals.empty()) return period;
   period.length = median_of(intervals);
   for (double& interval : intervals) interval = std::abs(interval / period.length - 1);

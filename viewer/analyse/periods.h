@@ -20,7 +20,7 @@ struct Period {
 // all follow it, and moments that come at random have one in fewer than one series in a hundred.
 std::optional<Period> find_period(const std::vector<double>& moments, double resolution);
 
-// Length and spread of given intervals, none of them 0.
+// Length and spread of given intervals; those that are not positive are left out.
 Period period_of(std::vector<double> intervals);
 
 }  // namespace hitch::analyse

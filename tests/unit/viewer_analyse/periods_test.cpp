@@ -120,6 +120,13 @@ TEST(Periods, MomentsOfADamagedFileHaveNone) {
   EXPECT_FALSE(find_period(std::vector<double>(8, 5), 1));
 }
 
+TEST(Periods, SpreadIsWhatNineInTenIntervalsKeep) {
+  const Period period = period_of({100, 100, 100, 100, 100, 102, 98, 97, 104, 150, 0, -5});
+  EXPECT_EQ(period.length, 100);
+  EXPECT_NEAR(period.spread, 0.04, 1e-12);
+  EXPECT_EQ(period_of({}).length, 0);
+}
+
 TEST(Periods, RandomMomentsHaveNone) {
   for (const std::size_t count : {4u, 6u, 9u, 14u, 20u, 40u}) {
     EXPECT_LT(accused(count, 1000, 2000), 20) << count;
