@@ -116,6 +116,32 @@ TraceBuilder sample_mixed() {
   return trace.finish();
 }
 
+TraceBuilder sample_periodic() {
+  TraceBuilder trace;
+  trace.preamble();
+  trace::Module runtime;
+  runtime.id = 1;
+  runtime.path = "/opt/game/libmonosgen-2.0.so.1";
+  trace.add(runtime);
+  for (std::uint64_t i = 0; i < 900; ++i) {
+    FrameSpec spec;
+    spec.wall_ms = 10 + 0.3 * noise(i);
+    const auto allocate = [&](std::uint64_t site, double ms) {
+      spec.wall_ms += ms;
+      spec.alloc_ms += ms;
+      spec.allocs += 2000;
+      spec.sites.push_back({site, 2000, 64'000, ms});
+    };
+    if (i % 60 == 40) allocate(kSpawn, 4 + static_cast<double>(i) / 100);
+    if (i == kPeriodicFirstTime) allocate(kLabel, 9);
+    for (const std::uint64_t at : {77u, 131u, 402u, 555u, 871u}) {
+      if (i == at) spec.wall_ms += 4;
+    }
+    trace.frame(spec);
+  }
+  return trace.finish();
+}
+
 TraceBuilder sample_vsync() {
   TraceBuilder trace;
   trace.preamble();

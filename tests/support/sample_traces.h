@@ -20,6 +20,12 @@ constexpr std::uint64_t kMixedLock = 500;
 constexpr std::uint64_t kMixedWaiting = 600;
 constexpr std::uint64_t kMixedGpu = 700;
 
+// 900 frames at about 10 ms in a game with a managed run-time. Call site 1 allocates every 60th
+// frame from the 40th on, longer each time; call site 2 runs for the first time in frame 333 and
+// takes 9 ms; 5 frames at no regular interval compute for 4 ms.
+TraceBuilder sample_periodic();
+constexpr std::uint64_t kPeriodicFirstTime = 333;
+
 // 300 frames of 16.67 ms under vsync; the work of frame 150 grows from 9 to 13.4 ms.
 TraceBuilder sample_vsync();
 // 120 windows, never a present; window 60 allocates most.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace hitch::analyse {
@@ -39,6 +40,23 @@ std::vector<double> ranks(const std::vector<double>& values) {
   return result;
 }
 
+// Chance that `draws` of `all` without putting back hold `least` or more of the `special` ones.
+double drawn_at_least(std::size_t all, std::size_t special, std::size_t draws, std::size_t least) {
+  const auto log_choose = [](std::size_t of, std::size_t take) {
+    const auto n = static_cast<double>(of);
+    const auto k = static_cast<double>(take);
+    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1);
+  };
+  if (least == 0) return 1;
+  double sum = 0;
+  for (std::size_t hits = least; hits <= std::min(special, draws); ++hits) {
+    if (draws - hits > all - special) continue;
+    sum += std::exp(log_choose(special, hits) + log_choose(all - special, draws - hits) -
+                    log_choose(all, draws));
+  }
+  return std::min(sum, 1.0);
+}
+
 }  // namespace
 
 std::optional<Correlation> correlate(const std::vector<double>& x, const std::vector<double>& y) {
@@ -47,6 +65,26 @@ std::optional<Correlation> correlate(const std::vector<double>& x, const std::ve
   const std::optional<double> ordered = pearson(ranks(x), ranks(y));
   if (!values || !ordered) return std::nullopt;
   return Correlation{*values, *ordered};
+}
+
+Meetings meetings_of(const std::vector<double>& values, const std::vector<bool>& marked) {
+  Meetings result;
+  result.marked = static_cast<std::size_t>(std::count(marked.begin(), marked.end(), true));
+  if (result.marked == 0) return result;
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  const double last = sorted[result.marked - 1];
+  const auto end = std::upper_bound(sorted.begin(), sorted.end(), last, std::greater<>());
+  const bool all_fit = static_cast<std::size_t>(end - sorted.begin()) <= result.marked;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] < last || (values[i] == last && !all_fit)) continue;
+    ++result.top;
+    if (marked[i]) ++result.met;
+  }
+  result.expected = static_cast<double>(result.marked) * static_cast<double>(result.top) /
+                    static_cast<double>(values.size());
+  result.probability = drawn_at_least(values.size(), result.top, result.marked, result.met);
+  return result;
 }
 
 }  // namespace hitch::analyse

@@ -74,14 +74,15 @@ void load_sites(Report& report, load::TraceReader& reader, std::size_t top) {
 
 }  // namespace
 
-Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth depth) {
+Report build_report(load::TraceReader& reader, const RuleChoice& choice, const Depth& depth) {
   Report report;
   report.trace = model::load_trace(reader);
   fill_report(report, reader, choice, depth);
   return report;
 }
 
-void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice, Depth depth) {
+void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice,
+                 const Depth& depth) {
   const model::Trace& trace = report.trace;
   report.rules = recorded_rules(trace);
   report.rules.budget_ms = choice.budget_ms;
@@ -90,6 +91,8 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   report.measures = measures_of(trace);
   report.stats = frame_stats_of(trace, report.measures);
   report.hitches = find_hitches(trace, report.measures, report.rules);
+  report.slow_frames = slow_frames_of(trace, report.measures, report.hitches);
+  report.managed_heaps = managed_heaps_of(trace);
   // Windows before the first present are start-up; they are ranked only when there is nothing else.
   if (report.stats.frames == 0) report.windows = rank_windows(trace, report.measures);
   report.call_sites = call_sites_of(trace, report.measures);
@@ -111,6 +114,9 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
   fill_latencies(report);
   if (!trace.frames.empty()) report.end_ns = trace.clock.ns(trace.frames.back().end);
   load_sites(report, reader, depth.top);
+  const std::vector<const Hitch*> play = hitches_of_play(report.hitches);
+  report.patterns =
+      find_patterns(trace, play, explaining_sites(reader, trace, play, report.measures));
 }
 
 }  // namespace hitch::analyse

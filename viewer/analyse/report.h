@@ -9,8 +9,11 @@
 #include "viewer/analyse/frame_stats.h"
 #include "viewer/analyse/hitches.h"
 #include "viewer/analyse/lifetimes.h"
+#include "viewer/analyse/managed_heaps.h"
 #include "viewer/analyse/memory_trend.h"
 #include "viewer/analyse/overhead.h"
+#include "viewer/analyse/patterns.h"
+#include "viewer/analyse/slow_frames.h"
 #include "viewer/analyse/windows.h"
 #include "viewer/load/trace_reader.h"
 #include "viewer/model/trace.h"
@@ -32,6 +35,9 @@ struct Report {
   Measures measures;
   FrameStats stats;
   Hitches hitches;
+  Patterns patterns;
+  SlowFrames slow_frames;
+  std::vector<ManagedHeap> managed_heaps;
   std::vector<WindowCost> windows;
   CallSites call_sites;
   LatencyTail latency[model::kCallKinds];  // allocations, releases, reallocs
@@ -63,8 +69,9 @@ struct RuleChoice {
   std::optional<double> hitch_ms;
   std::optional<double> hitch_mad;
 };
-Report build_report(load::TraceReader& reader, const RuleChoice& choice, Depth depth);
+Report build_report(load::TraceReader& reader, const RuleChoice& choice, const Depth& depth);
 // The same for a report whose trace was loaded, and perhaps grouped, already.
-void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice, Depth depth);
+void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& choice,
+                 const Depth& depth);
 
 }  // namespace hitch::analyse

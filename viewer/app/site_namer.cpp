@@ -76,10 +76,14 @@ struct SiteNamer::Impl {
     key.group = std::to_string(key.address);
     if (grouping == Grouping::kStack && site.stack)
       key.group = "stack " + std::to_string(site.stack->index());
-    if (grouping == Grouping::kEntry || grouping == Grouping::kStack || key.address == 0)
-      return key;
+    if (key.address == 0) return key;
     const Symbol symbol = look_up(key.module, key.address);
-    if (grouping == Grouping::kFunction) key.group = symbol.module + "!" + symbol.function;
+    const std::string function = symbol.module + "!" + symbol.function;
+    if (grouping == Grouping::kEntry || grouping == Grouping::kStack) {
+      key.function = function;
+      return key;
+    }
+    if (grouping == Grouping::kFunction) key.group = function;
     if (grouping == Grouping::kFile && !symbol.file.empty()) {
       key.group = symbol.module + "!" + symbol.file;
       key.name = symbol.file;

@@ -52,6 +52,7 @@ struct Weight {
 
 void group_sites(Trace& trace, const SiteKeyOf& key_of) {
   std::map<std::pair<std::string, int>, SiteId> ids;
+  std::map<std::string, std::uint64_t> places;
   std::vector<Site> groups;
   std::vector<SiteTotals> totals;
   std::vector<Weight> heaviest;
@@ -67,7 +68,10 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
     const std::size_t group = place->second.index();
     group_of.push_back(place->second);
     if (fresh) {
-      groups.push_back({key.address, key.module, site.op, {}, 0, key.name});
+      const std::uint64_t where =
+          places.try_emplace(key.function.empty() ? key.group : key.function, places.size())
+              .first->second;
+      groups.push_back({key.address, key.module, site.op, {}, 0, key.name, where});
       totals.emplace_back();
       heaviest.emplace_back();
     }
@@ -82,6 +86,7 @@ void group_sites(Trace& trace, const SiteKeyOf& key_of) {
     }
     SiteTotals& all = totals[group];
     all.frames = std::max(all.frames, sum.frames);
+    all.first_frame = std::min(all.first_frame, sum.first_frame);
     all.allocs += sum.allocs;
     all.frees += sum.frees;
     all.reallocs += sum.reallocs;

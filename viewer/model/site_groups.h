@@ -16,6 +16,7 @@ struct SiteKey {
   // What the group is named by.
   std::uint64_t address = 0;
   std::optional<ModuleId> module;
+  std::string function = {};  // that it lies in; empty: the group stands for itself
 };
 using SiteKeyOf = std::function<SiteKey(const Site&)>;
 

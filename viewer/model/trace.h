@@ -130,6 +130,7 @@ struct Site {
   std::optional<StackId> stack;  // the whole callstack; none: told apart by the address alone
   std::uint64_t stacks = 0;      // of a group (site_groups.h): how many members with one
   std::string name;              // of a group that is no single place; empty: by the address
+  std::uint64_t place = 0;       // of a group: the same for all groups of one function
 };
 
 // Sums of one call site over the whole run.
@@ -141,6 +142,7 @@ struct SiteTotals {
   std::uint64_t bytes = 0;
   std::uint64_t ticks = 0;
   std::uint64_t slowest_ticks = 0;
+  std::uint64_t first_frame = ~std::uint64_t{0};  // number of the first it was called in
 
   std::uint64_t calls() const { return allocs + frees + reallocs; }
 };

@@ -79,6 +79,7 @@ class Loader {
     }
     if (last_site_frame_[r.site] != r.frame) ++sum->frames;
     last_site_frame_[r.site] = r.frame;
+    sum->first_frame = std::min(sum->first_frame, r.frame);
     sum->allocs += r.allocs;
     sum->frees += r.frees;
     sum->reallocs += r.reallocs;

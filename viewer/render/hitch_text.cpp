@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "viewer/render/cause_text.h"
+#include "viewer/render/pattern_text.h"
 #include "viewer/render/report_pieces.h"
 #include "viewer/render/units.h"
 
@@ -205,6 +206,8 @@ void write_hitch(Page& page, const Report& report, const Hitch& hitch, std::size
   std::string sentence = cause_sentence(report, hitch, names) + ".";
   if (sentence[0] >= 'a' && sentence[0] <= 'z') sentence[0] = static_cast<char>(sentence[0] - 32);
   page.wrap(kIndent, kIndent, sentence);
+  const std::string pattern = pattern_text(report, hitch, page.style(), names);
+  if (!pattern.empty()) page.wrap(kIndent, kIndent + 2, "When: " + pattern + ".");
   const std::string remedy = try_text(report, hitch, names);
   if (!remedy.empty())
     page.wrap(kIndent, kIndent + 5, page.paint(Ink::kGreen, "Try:") + " " + remedy + ".");

@@ -15,6 +15,14 @@ Json site_json(const analyse::Report& report, model::SiteId id, SiteNames& names
 Json stack_json(const analyse::Report& report, const std::optional<model::StackId>& id,
                 SiteNames& names);
 
+// Null when there is none.
+Json correlation_json(const std::optional<analyse::Correlation>& correlation);
+// Null for a hitch without a pattern.
+Json pattern_json(const analyse::Report& report, model::FrameId frame);
+Json hitch_groups_json(const analyse::Report& report, SiteNames& names);
+Json correlations_json(const analyse::Report& report);
+Json managed_heaps_json(const analyse::Report& report);
+
 // Null without events.
 Json lifetimes_json(const analyse::Report& report, std::size_t top, SiteNames& names);
 // Null without samples.

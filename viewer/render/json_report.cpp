@@ -29,11 +29,6 @@ Json quantiles(const Quantiles& q, double scale) {
           {"p999", q.p999 * scale}, {"max", q.max * scale}, {"mean", q.mean * scale}};
 }
 
-Json correlation(const std::optional<analyse::Correlation>& c) {
-  if (!c) return nullptr;
-  return {{"pearson", c->pearson}, {"spearman", c->spearman}};
-}
-
 Json slowest_call(const Report& report, const Hitch& hitch, SiteNames& names) {
   if (!hitch.slowest_outlier) return nullptr;
   const model::Outlier& outlier = report.trace.outliers[*hitch.slowest_outlier];
@@ -125,6 +120,7 @@ Json hitch_json(const Report& report, const Hitch& hitch, std::size_t top, SiteN
           {"over_budget_ms", ms(hitch.over_budget_ns)},
           {"verdict", analyse::verdict_key(hitch.verdict)},
           {"sentence", cause_sentence(report, hitch, names)},
+          {"pattern", pattern_json(report, hitch.frame)},
           {"causes", causes},
           {"coincidences", coincidences},
           {"balance", balance},
@@ -247,8 +243,8 @@ Json allocator_json(const Report& report) {
           {"bytes", quantiles(stats.bytes, 1)},
           {"time_ms", quantiles(stats.allocator_ns, 1e-6)},
           {"share_of_time", stats.allocator_share},
-          {"allocations_to_wall", correlation(stats.allocs_to_wall)},
-          {"allocations_to_work", correlation(stats.allocs_to_work)}};
+          {"allocations_to_wall", correlation_json(stats.allocs_to_wall)},
+          {"allocations_to_work", correlation_json(stats.allocs_to_work)}};
 }
 
 Json overhead_json(const Report& report) {
@@ -373,7 +369,10 @@ void json_report(const Report& report, const std::string& file, std::size_t top,
                       {"fault_price_ns", report.measures.fault_price_ns}};
   json["frames"] = frames_json(report);
   json["allocator"] = allocator_json(report);
+  json["managed_heaps"] = managed_heaps_json(report);
   json["latency"] = latency_json(report);
+  json["correlations"] = correlations_json(report);
+  json["hitch_groups"] = hitch_groups_json(report, names);
   json["hitches"] = hitch_list(report, report.hitches.play, top, names);
   json["hidden_by_vsync"] = hitch_list(report, report.hitches.hidden, top, names);
   json["loading"] = hitch_list(report, report.hitches.loading, top, names);

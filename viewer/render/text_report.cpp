@@ -6,7 +6,10 @@
 #include "viewer/render/fault_text.h"
 #include "viewer/render/hitch_text.h"
 #include "viewer/render/lifetime_text.h"
+#include "viewer/render/managed_heap_text.h"
+#include "viewer/render/pattern_text.h"
 #include "viewer/render/report_pieces.h"
+#include "viewer/render/slow_frames_text.h"
 #include "viewer/render/units.h"
 
 namespace hitch::render {
@@ -42,13 +45,8 @@ void write_allocator(Page& page, const Report& report) {
   } else {
     page.wrap(2, 2, "Calls were not timed: counts only.");
   }
-  if (stats.allocs_to_wall) {
-    char buffer[128];
-    std::snprintf(buffer, sizeof buffer,
-                  "Allocations and frame time: correlation %.2f (by rank %.2f).",
-                  stats.allocs_to_wall->pearson, stats.allocs_to_wall->spearman);
-    page.wrap(2, 2, buffer);
-  }
+  const std::string note = managed_heaps_text(report);
+  if (!note.empty()) page.wrap(2, 4, page.paint(Ink::kYellow, "Note:") + " " + note);
 }
 
 void write_latencies(Page& page, const Report& report) {
@@ -241,6 +239,8 @@ std::string text_report(const Report& report, const std::string& file, Style sty
     write_allocator(page, report);
     write_latencies(page, report);
   }
+  write_slow_frames(page, report);
+  write_hitch_groups(page, report, top, names);
   write_list(page, report, report.hitches.play, "HITCHES", rule_text(report), top, names);
   write_list(page, report, report.hitches.hidden, "HIDDEN BY VSYNC",
              "work grew, the picture was still in time", top, names);

@@ -57,5 +57,29 @@ TEST(Correlation, OfAConstantIsNone) {
   EXPECT_FALSE(correlate({1, 2}, {1, 2}));
 }
 
+TEST(Meetings, AreMarksAmongAsManyHighestValues) {
+  const Meetings met = meetings_of({1, 9, 2, 8, 3, 7}, {false, true, false, true, true, false});
+  EXPECT_EQ(met.marked, 3u);
+  EXPECT_EQ(met.top, 3u);
+  EXPECT_EQ(met.met, 2u);
+  EXPECT_DOUBLE_EQ(met.expected, 1.5);
+  EXPECT_NEAR(met.probability, 0.5, 1e-12) << "(9 + 1) of 20 ways to draw 3 of 6";
+}
+
+TEST(Meetings, ValuesThatShareTheLastPlaceDoNotCount) {
+  const Meetings met = meetings_of({9, 5, 5, 5, 1}, {true, true, false, false, false});
+  EXPECT_EQ(met.top, 1u);
+  EXPECT_EQ(met.met, 1u);
+  const Meetings alike = meetings_of({5, 5, 5}, {true, false, false});
+  EXPECT_EQ(alike.top, 0u);
+  EXPECT_EQ(alike.met, 0u);
+  EXPECT_EQ(alike.probability, 1);
+}
+
+TEST(Meetings, OfNoMarksAreNone) {
+  EXPECT_EQ(meetings_of({1, 2}, {false, false}).expected, 0);
+  EXPECT_EQ(meetings_of({}, {}).top, 0u);
+}
+
 }  // namespace
 }  // namespace hitch::analyse

@@ -102,7 +102,9 @@ TEST(JsonReport, HasExactlyTheDocumentedKeys) {
   report.lifetimes->sites[0].drift = analyse::Drift{};
   collect_keys(json_of(report), "", keys);
   report.memory.heap.reset();
+  report.patterns.of_hitch.clear();
   collect_keys(json_of(report), "", keys);
+  collect_keys(json_of(report_of(support::sample_periodic())), "", keys);
   collect_keys(json_of(report_of(support::sample_vsync())), "", keys);
   collect_keys(json_of(report_of(support::sample_windows())), "", keys);
   const std::set<std::string> present = as_documented(keys);

@@ -68,6 +68,7 @@ TEST(TextReport, TheFirstScreenSaysHowManyWhyAndWho) {
 TEST(TextReport, FitsEveryWidth) {
   std::vector<analyse::Report> reports;
   reports.push_back(report_of(support::sample_mixed()));
+  reports.push_back(report_of(support::sample_periodic()));
   reports.push_back(report_of(support::sample_vsync()));
   reports.push_back(report_of(support::sample_windows()));
   reports.push_back(report_of(support::sample_gaps()));
