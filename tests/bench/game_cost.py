@@ -21,6 +21,7 @@ VARIANTS = {
     "plain": None,
     "callers": ["--level", "time"],
     "callers, alloc": ["--level", "time", "--time", "alloc"],
+    "stacks, count": ["--faults", "count"],
     "stacks": [],
     "keep all": ["--keep", "all"],
     "keep all, alloc": ["--keep", "all", "--time", "alloc"],

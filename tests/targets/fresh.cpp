@@ -2,7 +2,7 @@
 //
 //   frame 2 + i   touch_after(): mallocs and touches 4 KiB << (2 * i), up to 64 MiB, and keeps it
 //   frame 12      touch_inside(): a realloc copies 1 MiB into memory that was never touched
-//   frame 14      read_into(): read(2) fills 1 MiB that was never touched
+//   frame 14      read_into(): read(2) fills 3 MiB that were never touched
 //   frames 16..25 churn(): 2 MiB above the mmap threshold, touched and released
 //   frame 27      copy_after_fork(): a forked child holds the pages of 1 MiB that is written again
 //
@@ -59,7 +59,7 @@ void no_huge_pages(char* memory, std::size_t bytes) {
   char* memory = static_cast<char*>(keep(std::malloc(kMebibyte)));
   REQUIRE(memory != nullptr);
   touch(memory, kMebibyte);
-  REQUIRE(keep(std::malloc(64)) != nullptr);
+  REQUIRE(keep(std::malloc(20 * kPage)) != nullptr);
   memory = static_cast<char*>(keep(std::realloc(memory, kMebibyte + kPage)));
   REQUIRE(memory != nullptr);
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
@@ -67,12 +67,12 @@ void no_huge_pages(char* memory, std::size_t bytes) {
 }
 
 [[gnu::noinline]] char* read_into() {
-  char* memory = static_cast<char*>(keep(std::malloc(kMebibyte)));
+  char* memory = static_cast<char*>(keep(std::malloc(3 * kMebibyte)));
   REQUIRE(memory != nullptr);
-  no_huge_pages(memory, kMebibyte);
+  no_huge_pages(memory, 3 * kMebibyte);
   const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   REQUIRE(zero >= 0);
-  REQUIRE(read(zero, memory, kMebibyte) == static_cast<ssize_t>(kMebibyte));
+  REQUIRE(read(zero, memory, 3 * kMebibyte) == static_cast<ssize_t>(3 * kMebibyte));
   close(zero);
   return memory;
 }

@@ -119,6 +119,21 @@ std::optional<ExplainingSite> judge(const Suspect& suspect, const model::Trace& 
   return best;
 }
 
+// Where the owners of faults were seen, nothing needs to be weighed.
+std::optional<ExplainingSite> owner_of_faults(const Hitch& hitch, const model::Trace& trace,
+                                              const Places& places) {
+  const bool own = hitch.verdict == Verdict::kFaults;
+  if (!own && hitch.verdict != Verdict::kWaitingOnMemory) return std::nullopt;
+  const std::vector<FaultGroup>& groups = own ? hitch.faults.own : hitch.faults.others;
+  if (groups.empty() || groups.front().owner != format::FaultOwner::kBlock || hitch.excess_ns <= 0)
+    return std::nullopt;
+  const double share = std::min(groups.front().est_ns / hitch.excess_ns, 1.0);
+  const auto site = static_cast<std::size_t>(groups.front().id);
+  if (share < kExplains || site >= trace.sites.size()) return std::nullopt;
+  const model::SiteId place = places.of(model::SiteId(site));
+  return ExplainingSite{place, share, places.first_frame(place)};
+}
+
 }  // namespace
 
 std::map<model::FrameId, ExplainingSite> explaining_sites(load::TraceReader& reader,
@@ -133,6 +148,10 @@ std::map<model::FrameId, ExplainingSite> explaining_sites(load::TraceReader& rea
   const Places places(trace);
   std::vector<Suspect> suspects;
   for (const Hitch* hitch : hitches) {
+    if (const auto exact = owner_of_faults(*hitch, trace, places)) {
+      result.emplace(hitch->frame, *exact);
+      continue;
+    }
     Suspect suspect{hitch, Scale(*hitch, trace, measures), {}};
     suspect.work = work_of(own, hitch->frame, suspect.scale, places);
     std::erase_if(suspect.work, [&](const auto& entry) {

@@ -67,6 +67,32 @@ std::string others_text(const Report& report, const Hitch& hitch, SiteNames& nam
   return who.empty() ? text : text + " (" + who + ")";
 }
 
+// Who computed while the presenting thread waited, and what: "worker 2 computed: 9 of 11 samples in
+// libfoo.so"; a collection when that is a managed run-time. Empty without samples of others.
+std::string busy_text(const Report& report, const Hitch& hitch, SiteNames& names) {
+  const model::Frame& frame = report.trace.frames[hitch.frame.index()];
+  std::map<model::ThreadId, std::map<std::string, std::uint64_t>> threads;
+  std::map<model::ThreadId, std::uint64_t> sums;
+  for (const model::CodeSample& row : report.trace.samples_of(hitch.frame)) {
+    if (frame.thread && row.thread == *frame.thread) continue;
+    const std::string& module = names.place(row.place).module;
+    threads[row.thread][module.empty() ? "code in no module (JIT?)" : module] += row.samples;
+    sums[row.thread] += row.samples;
+  }
+  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto busiest = std::max_element(sums.begin(), sums.end(), by_count);
+  if (busiest == sums.end() || busiest->second < 2) return "";
+  const auto& modules = threads[busiest->first];
+  const auto module = std::max_element(modules.begin(), modules.end(), by_count);
+  std::string text = names.thread(busiest->first) + " computed: " + count_text(module->second) +
+                     " of " + count_text(busiest->second) + " samples in " + module->first;
+  for (const analyse::ManagedHeap& heap : report.managed_heaps) {
+    if (heap.module == module->first && sums.size() == 1)
+      text += ", and no other thread ran: a suspected collection of " + heap.runtime;
+  }
+  return text;
+}
+
 std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& cause,
                          const std::string& share, SiteNames& names) {
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
@@ -96,9 +122,11 @@ std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& 
     text += ", preempted " + count_text(frame.involuntary) +
             (frame.involuntary == 1 ? " time" : " times") + ": others had the CPU";
   } else if (frame.major_faults == 0) {
+    const std::string busy = known ? busy_text(report, hitch, names) : "";
     text += known ? ": not memory (meanwhile the other threads: " +
                         faults_text(hitch.others.waited_faults) + " and " +
-                        duration_text(hitch.others.waited_allocator_ns) + " in the allocator)"
+                        duration_text(hitch.others.waited_allocator_ns) + " in the allocator" +
+                        (busy.empty() ? ")" : "; " + busy + ")")
                   : " (the other threads: " + others_text(report, hitch, names) +
                         "): not memory, as far as this trace knows";
   }
@@ -290,6 +318,10 @@ std::string cause_sentence(const Report& report, const Hitch& hitch, SiteNames& 
 }
 
 std::string try_text(const Report& report, const Hitch& hitch, SiteNames& names) {
+  const auto pattern = report.patterns.of_hitch.find(hitch.frame);
+  if (pattern != report.patterns.of_hitch.end() &&
+      pattern->second.kind == analyse::PatternKind::kFirstTime)
+    return "run this code once, or create what it needs, while loading";
   switch (hitch.verdict) {
     case Verdict::kAllocator:
       if (hitch.balance.blocked_in_allocator * 2 >= hitch.balance[Part::kAllocator])

@@ -170,9 +170,10 @@ void write_churn(Page& page, const Report& report, std::size_t top, SiteNames& n
                   duration_text(churn.est_ns) + ", which keeping the memory would save).");
   }
   page.wrap(2, 4,
-            "Try: keep the buffer and use it again, or an arena; without touching the code: "
-            "GLIBC_TUNABLES=glibc.malloc.mmap_threshold=67108864:glibc.malloc.trim_threshold="
-            "134217728 (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD of mallopt).");
+            "Try: keep the buffer and use it again, or an arena. Without touching the code, with "
+            "glibc: GLIBC_TUNABLES=glibc.malloc.mmap_threshold=33554432 (M_MMAP_THRESHOLD, at most "
+            "32 MiB), and against trimming of the heap "
+            ":glibc.malloc.trim_threshold=268435456 behind it (M_TRIM_THRESHOLD).");
 }
 
 std::string price_text(const Report& report) {

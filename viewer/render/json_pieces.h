@@ -28,4 +28,15 @@ Json lifetimes_json(const analyse::Report& report, std::size_t top, SiteNames& n
 // Null without samples.
 Json memory_json(const analyse::Report& report);
 
+// The whole run's page faults.
+Json faults_json(const analyse::Report& report, std::size_t top, SiteNames& names);
+// One hitch's: whose memory, of the presenting thread and of the others.
+Json hitch_faults_json(const analyse::Report& report, const analyse::Hitch& hitch, std::size_t top,
+                       SiteNames& names);
+// The balance of every thread that has a row in the frame.
+Json threads_json(const analyse::Report& report, model::FrameId frame, SiteNames& names);
+// What ran in a frame that hitched, by place.
+Json code_json(const analyse::Report& report, model::FrameId frame, std::size_t top,
+               SiteNames& names);
+
 }  // namespace hitch::render

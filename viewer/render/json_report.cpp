@@ -12,6 +12,12 @@
 namespace hitch::render {
 namespace {
 
+const char* outlier_key(analyse::OutlierCause cause) {
+  static constexpr std::array<const char*, 6> kKeys = {"unknown",  "page_faults", "mapping",
+                                                       "trimming", "contention",  "preempted"};
+  return kKeys[static_cast<std::size_t>(cause)];
+}
+
 using analyse::Hitch;
 using analyse::Quantiles;
 using analyse::Report;
@@ -44,6 +50,10 @@ Json slowest_call(const Report& report, const Hitch& hitch, SiteNames& names) {
           {"bytes", outlier.size},
           {"thread", names.thread(outlier.thread)},
           {"site", outlier.site ? site_json(report, *outlier.site, names) : Json(nullptr)},
+          {"cause", outlier_key(analyse::outlier_cause(report.trace, outlier, report.measures))},
+          {"page_faults", outlier.faults},
+          {"off_cpu_ms", ms(report.trace.clock.ns(outlier.off_ticks))},
+          {"preempted_ms", ms(report.trace.clock.ns(outlier.preempted_ticks))},
           {"stack", stack}};
 }
 
@@ -61,6 +71,8 @@ Json others_json(const Report& report, const Hitch& hitch, const SiteNames& name
           {"page_faults_est_ms",
            ms(static_cast<double>(hitch.others.faults) * report.measures.fault_price_ns)},
           {"allocations", hitch.others.allocs},
+          {"waited_allocator_ms", ms(hitch.others.waited_allocator_ns)},
+          {"waited_page_faults", hitch.others.waited_faults},
           {"threads", threads}};
 }
 
@@ -126,6 +138,13 @@ Json hitch_json(const Report& report, const Hitch& hitch, std::size_t top, SiteN
           {"balance", balance},
           {"counters_known", hitch.balance.counters_known},
           {"blocked_in_allocator_ms", ms(hitch.balance.blocked_in_allocator)},
+          {"faults_in_allocator_est_ms", ms(hitch.balance.faults_in_allocator)},
+          {"contention_ms", ms(hitch.balance.contention)},
+          {"preempted_ms", ms(hitch.balance.preempted)},
+          {"try", try_text(report, hitch, names)},
+          {"page_faults", hitch_faults_json(report, hitch, top, names)},
+          {"threads", threads_json(report, hitch.frame, names)},
+          {"code", code_json(report, hitch.frame, top, names)},
           {"allocations", hitch.sums.allocs},
           {"usual_allocations", hitch.usual_allocs},
           {"bytes", hitch.sums.bytes},
@@ -366,7 +385,12 @@ void json_report(const Report& report, const std::string& file, std::size_t top,
   json["measures"] = {{"calls_timed", report.measures.calls_timed},
                       {"releases_timed", report.measures.releases_timed},
                       {"sites_known", report.measures.sites_known},
-                      {"fault_price_ns", report.measures.fault_price_ns}};
+                      {"fault_price_ns", report.measures.fault_price_ns},
+                      {"fault_capture_ns", report.measures.fault_capture_ns},
+                      {"fault_price_in_game", report.measures.price_in_game},
+                      {"faults_seen", report.measures.faults_seen},
+                      {"fault_owners_seen", report.measures.owners_seen},
+                      {"switches_known", report.measures.switches_known}};
   json["frames"] = frames_json(report);
   json["allocator"] = allocator_json(report);
   json["managed_heaps"] = managed_heaps_json(report);
@@ -378,6 +402,7 @@ void json_report(const Report& report, const std::string& file, std::size_t top,
   json["loading"] = hitch_list(report, report.hitches.loading, top, names);
   json["windows"] = windows_json(report, top, names);
   json["call_sites"] = call_sites_json(report, top, names);
+  json["page_faults"] = faults_json(report, top, names);
   json["lifetimes"] = lifetimes_json(report, top, names);
   json["memory"] = memory_json(report);
   json["heaps"] = heaps_json(report);

@@ -65,6 +65,18 @@ TraceBuilder everything() {
   events[0].address = 0x1000;
   events[1].address = 0x2000;
   events[1].site = 1;
+  builder.meta("faults.source", "perf_event");
+  builder.add(format::trace::Place{0, 0x1234, 1});
+  for (const std::uint64_t frame : {support::kMixedFaults, support::kMixedWorker}) {
+    const std::uint64_t thread = frame == support::kMixedFaults ? 0 : 1;
+    // A block's, a file's.
+    builder.add(format::trace::FrameFault{frame, thread, 0, 1, 1, 0, 900, 10, 5, 0});
+    builder.add(format::trace::FrameFault{frame, thread, 3, 2, 0, 4, 3, 0, 0, 0});
+    builder.add(format::trace::CodeSample{frame, thread, 0, 4});
+  }
+  builder.add(format::trace::FaultPrice{0, 1, 100, 900'000, 800'000, 1'000'000, 0, 0});
+  builder.add(format::trace::SiteChurn{1, 9, 9, 8, 900'000, 800, 9});
+  builder.add(format::trace::ThreadFaults{0, 903, 0, 0, 0});
   builder.add(format::trace::Events{1, 2, 0, 2, format::encode_events(events, 0), 0});
   return builder;
 }
