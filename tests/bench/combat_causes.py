@@ -15,14 +15,15 @@ import pathlib
 import subprocess
 import tempfile
 
-# What a report that knows no single page fault can say: "memory" is allocator and faults together.
 RIGHT = {
-    "alloc": {"allocator", "memory"},
-    "fault": {"page_faults", "memory"},
+    "alloc": {"allocator"},
+    "fault": {"page_faults"},
     "lock": {"waiting"},
-    "wait": {"waiting_on_memory", "waiting"},
+    "wait": {"waiting_on_memory"},
     "cpu": {"not_memory"},
 }
+# Where a hitch of memory names the blocks that were touched: key of the list in hitches[].page_faults.
+OWNERS = {"fault": "own", "wait": "others"}
 # Verdicts that would accuse a plant; lock and cpu look like what the machine does to any frame now and then.
 ACCUSES = {"alloc": {"allocator"}, "fault": {"page_faults"}, "wait": {"waiting_on_memory"}}
 
@@ -62,6 +63,8 @@ def main():
     options.command = str(pathlib.Path(options.bin).resolve() / "hitchtrace")
 
     found = collections.Counter()
+    owners = collections.Counter()
+    sentences = {}
     right = collections.Counter()
     total = collections.Counter()
     wrong = []
@@ -80,6 +83,11 @@ def main():
                         continue
                     found[plant] += 1
                     verdict = hitches[frame]["verdict"]
+                    sentences.setdefault(plant, hitches[frame]["sentence"])
+                    if plant in OWNERS:
+                        groups = hitches[frame]["page_faults"][OWNERS[plant]]
+                        if groups and groups[0]["owner"] == "block":
+                            owners[(plant, groups[0]["site"]["function"])] += 1
                     if verdict in RIGHT[plant]:
                         right[plant] += 1
                     else:
@@ -95,6 +103,12 @@ def main():
     print(f"{'plant':<8}{'planted':>9}{'a hitch':>9}{'named right':>13}")
     for plant in plants:
         print(f"{plant:<8}{total[plant]:>9}{found[plant]:>9}{right[plant]:>13}")
+    print("blocks that were touched, by the function that allocated them:")
+    for (plant, function), times in owners.most_common():
+        print(f"  {plant:<6}{times:>5}  {function}")
+    print("the first sentence of each:")
+    for plant, sentence in sentences.items():
+        print(f"  {plant:<6}{sentence}")
     print("not as planted:", *(wrong or ["nothing"]), sep="\n  ")
     print("accused while off:", *(accused or ["nothing"]), sep="\n  ")
     print("hitches outside the plants, by verdict:", dict(elsewhere))

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
@@ -168,6 +170,35 @@ TEST(FaultsTest, CountAloneIsCountAlone) {
   EXPECT_EQ(trace.fact("faults.source"), "getrusage");
   EXPECT_TRUE(trace.faults.empty());
   EXPECT_GE(trace.frames[picture(trace, 9).index()].minor_faults, 16384u);
+}
+
+// setcap is what the report advises where perf events are refused. A program with capabilities
+// starts in libc's secure mode, without LD_PRELOAD: the game must get it all the same.
+TEST(FaultsTest, ARecorderWithACapabilityLeavesTheGameItsEnvironment) {
+  if (geteuid() != 0) GTEST_SKIP() << "setcap needs root";
+  std::string folder = testing::TempDir() + "hitch-capability-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string bin = command_path().substr(0, command_path().rfind('/'));
+  const std::string prepare = "cp -r " + bin + " " + folder + "/bin && cp " + target_path("fresh") +
+                              " " + folder + "/bin && chmod -R a+rwX " + folder +
+                              " && setcap cap_perfmon+ep " + folder +
+                              "/bin/hitchtrace-record 2>/dev/null";
+  const std::string play = "cd " + folder +
+                           " && LD_LIBRARY_PATH=/nowhere setpriv --reuid=65534 "
+                           "--regid=65534 --clear-groups bin/hitchtrace run -o cap.hitch -- "
+                           "bin/fresh >/dev/null 2>&1";
+  if (std::system(prepare.c_str()) == 0) {
+    EXPECT_EQ(std::system(play.c_str()), 0);
+    const model::Trace trace = read_trace(folder + "/cap.hitch");
+    EXPECT_GT(counter_totals(trace).allocs, 0u);
+    if (has_perf_events(trace)) {
+      EXPECT_EQ(trace.fact("faults.in_system_calls"), "1");
+    }
+    std::filesystem::remove_all(folder);
+  } else {
+    std::filesystem::remove_all(folder);
+    GTEST_SKIP() << "setcap is not installed, or the file system keeps no capabilities";
+  }
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 #include "recorder/recorder/launcher.h"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <vector>
 
 namespace hitch::recorder {
 
@@ -28,6 +31,23 @@ void InheritedSignals::restore() const {
     sigaction(kIgnored[i], &actions_[i], nullptr);
   }
   sigprocmask(SIG_SETMASK, &mask_, nullptr);
+}
+
+// The kernel puts the variables behind the arguments and before the name of the file (execve(2),
+// fs/exec.c); libc moves its pointers to them, never the text. /proc/self/environ may not be read
+// by such a process.
+void restore_environment(char* const* arguments) {
+  auto* const end = reinterpret_cast<char*>(getauxval(AT_EXECFN));
+  if (getauxval(AT_SECURE) == 0 || end == nullptr || arguments[0] == nullptr) return;
+  const char* last = arguments[0];
+  for (std::size_t i = 0; arguments[i] != nullptr; ++i) last = arguments[i];
+  static std::vector<char*> variables;
+  for (char* at = const_cast<char*>(last) + std::strlen(last) + 1; at < end;
+       at += std::strlen(at) + 1) {
+    if (*at != '\0') variables.push_back(at);
+  }
+  variables.push_back(nullptr);
+  environ = variables.data();
 }
 
 Launched launch(char* const* arguments, const std::string& socket_name,

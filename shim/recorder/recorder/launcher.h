@@ -24,6 +24,11 @@ class InheritedSignals {
   int descriptor_;
 };
 
+// With capabilities of its own (setcap) the recorder starts in libc's secure mode, which takes
+// LD_PRELOAD, LD_LIBRARY_PATH and their like out of the environment. They are meant for the game,
+// which gets no capability: puts them back. `arguments` are main's. Call it first.
+void restore_environment(char* const* arguments);
+
 struct Launched {
   pid_t pid = -1;
   int error = 0;  // errno of fork or exec

@@ -96,6 +96,7 @@ int record(const CommandLine& line) {
 }  // namespace hitch::recorder
 
 int main(int count, char** words) {
+  hitch::recorder::restore_environment(words);
   hitch::recorder::CommandLine line;
   if (!hitch::recorder::parse(count, words, line)) return hitch::recorder::usage();
   try {
