@@ -20,8 +20,9 @@ struct ExplainingSite {
 
 // By frame. A place explains a third of a hitch's excess or more: with what it took in the
 // allocator beyond its usual, on the presenting thread unless the hitch waited for others, and, of
-// a hitch of page faults, with the pages its blocks are large enough to hold beyond their usual, or,
-// where the owners of faults were seen, with those. A hitch without such a place has no entry. Walks the chunks around hitches, some frames at a time.
+// a hitch of page faults, with the pages its blocks are large enough to hold beyond their usual,
+// or, where the owners of faults were seen, with those. A hitch without such a place has no entry.
+// Walks the chunks around hitches, some frames at a time.
 std::map<model::FrameId, ExplainingSite> explaining_sites(load::TraceReader& reader,
                                                           const model::Trace& trace,
                                                           const std::vector<const Hitch*>& hitches,
