@@ -4,6 +4,7 @@
 // of their ends.
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -44,7 +45,7 @@ class Overlaps {
     if (site >= usual_.size()) return 0;
     const Usual& usual = usual_[site];
     if (usual.size_class != size_class || usual.calls < kEnough) return 0;
-    return static_cast<std::uint64_t>(usual.mean + 0.5f);
+    return static_cast<std::uint64_t>(std::lround(usual.mean));
   }
 
  private:
