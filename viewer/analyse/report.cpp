@@ -105,6 +105,7 @@ void fill_report(Report& report, load::TraceReader& reader, const RuleChoice& ch
       trace, report.measures, trace.faults,
       [](const model::FrameFault& row) { return row.owner != format::FaultOwner::kShim; });
   report.churn = churn_of(trace, report.measures);
+  report.contention = contention_of(trace);
   if (trace.has_events && depth.lifetimes) {
     report.lifetimes = lifetimes_of(reader, trace, depth.progress);
     report.trace.warnings.insert(report.trace.warnings.end(),

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "viewer/analyse/call_sites.h"
+#include "viewer/analyse/contention.h"
 #include "viewer/analyse/faults.h"
 #include "viewer/analyse/frame_stats.h"
 #include "viewer/analyse/hitches.h"
@@ -48,6 +49,7 @@ struct Report {
   FaultTotals fault_totals;
   std::vector<FaultGroup> fault_owners;  // of the game, whole run, dearest first
   std::vector<Churn> churn;
+  std::vector<ThreadContention> contention;
   std::optional<Lifetimes> lifetimes;  // when the trace has events and they were asked for
   double end_ns = 0;                   // of the last frame
   // Of the `top` hitches of each class, by frame.

@@ -278,9 +278,17 @@ std::string fault_source_text(const Report& report) {
   }
   const std::string prices = price_text(report);
   if (!prices.empty()) text += ". One takes (median): " + prices;
-  const std::string note = printable(trace.fact("faults.note"));
-  if (!note.empty()) text += ". " + note;
-  return text + ".";
+  text += ".";
+  const std::string note = fault_note_text(report);
+  return note.empty() ? text : text + " " + note;
+}
+
+std::string fault_note_text(const Report& report) {
+  const std::string note = printable(report.trace.fact("faults.note"));
+  if (note.empty()) return "";
+  const bool some = report.measures.owners_seen;
+  return std::string("Page faults one by one could not be had, ") +
+         (some ? "only first touches of large blocks: " : "only their counts: ") + note + ".";
 }
 
 void write_faults(Page& page, const Report& report, std::size_t top, SiteNames& names) {
@@ -310,6 +318,36 @@ void write_faults(Page& page, const Report& report, std::size_t top, SiteNames& 
   write_owners(page, report, top, names);
   write_places(page, report, (top + 1) / 2, names);
   write_churn(page, report, (top + 1) / 2, names);
+}
+
+void write_contention(Page& page, const Report& report, std::size_t top, SiteNames& names) {
+  constexpr double kVisible = 0.002;  // of a thread's time in the allocator
+  constexpr double kLeastNs = 50e3;
+  std::vector<const analyse::ThreadContention*> shown;
+  for (const analyse::ThreadContention& thread : report.contention) {
+    if (thread.lost_ns() >= kLeastNs && thread.lost_ns() >= kVisible * thread.allocator_ns)
+      shown.push_back(&thread);
+  }
+  if (shown.empty()) return;
+  page.heading("CONTENTION", "in the allocator, by thread, whole run");
+  page.line(page.paint(Ink::kDim, pad_left("off CPU", 11) + pad_left("calls", 9) +
+                                      pad_left("overlap", 11) + pad_left("calls", 10) +
+                                      pad_left("of", 10) + "  thread"));
+  for (std::size_t i = 0; i < shown.size() && (top == 0 || i < top); ++i) {
+    const analyse::ThreadContention& thread = *shown[i];
+    const std::string numbers = pad_left(duration_text(thread.blocked_ns), 11) +
+                                pad_left(count_text(thread.blocked_calls), 9) +
+                                pad_left(duration_text(thread.overlap_ns), 11) +
+                                pad_left(count_text(thread.overlap_calls), 10) +
+                                pad_left(duration_text(thread.allocator_ns), 10) + "  ";
+    page.line(numbers + fit(names.thread(thread.thread), page.width() - columns_of(numbers)));
+  }
+  page.wrap(
+      2, 2,
+      page.paint(Ink::kDim,
+                 "off CPU: calls that gave up the CPU, waiting for a lock; overlap: what calls "
+                 "that overlapped another thread's took beyond those of the same site and "
+                 "size that overlapped none"));
 }
 
 }  // namespace hitch::render

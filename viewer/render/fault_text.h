@@ -23,6 +23,10 @@ std::string fault_remedy(const analyse::FaultGroup& group, const analyse::Report
                          SiteNames& names);
 // Where faults were learnt from, what a fault takes and what recording it adds.
 std::string fault_source_text(const analyse::Report& report);
+// Why no better source of faults was in use and what to type; empty when the best one was.
+std::string fault_note_text(const analyse::Report& report);
+// Nothing when no thread lost a visible part of its time in the allocator.
+void write_contention(Page& page, const analyse::Report& report, std::size_t top, SiteNames& names);
 // The sections PAGE FAULTS and MMAP CHURN.
 void write_faults(Page& page, const analyse::Report& report, std::size_t top, SiteNames& names);
 

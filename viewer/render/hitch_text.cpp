@@ -163,6 +163,35 @@ void write_outlier(Page& page, const Report& report, const Hitch& hitch, SiteNam
   page.wrap(kIndent, kIndent + 2, text);
 }
 
+// Of a frame that waited: what the others did, those that did most first.
+void write_threads(Page& page, const Report& report, const Hitch& hitch, SiteNames& names) {
+  using analyse::ThreadBalance;
+  const bool waited = hitch.verdict == analyse::Verdict::kWaiting ||
+                      hitch.verdict == analyse::Verdict::kWaitingOnMemory ||
+                      hitch.verdict == analyse::Verdict::kPreempted;
+  if (!report.measures.switches_known || !waited) return;
+  const model::Frame& frame = report.trace.frames[hitch.frame.index()];
+  std::vector<ThreadBalance> others;
+  for (const model::FrameThread& row : report.trace.threads_of(hitch.frame)) {
+    if (frame.thread && row.thread == *frame.thread) continue;
+    others.push_back(analyse::thread_balance_of(report.trace, row, report.measures));
+  }
+  const auto on_cpu = [](const ThreadBalance& b) { return b.allocator + b.faults + b.rest; };
+  std::stable_sort(
+      others.begin(), others.end(),
+      [&](const ThreadBalance& a, const ThreadBalance& b) { return on_cpu(a) > on_cpu(b); });
+  std::size_t shown = 0;
+  for (const ThreadBalance& other : others) {
+    if (shown == kSitesShown || on_cpu(other) < 0.1 * hitch.excess_ns) break;
+    if (shown++ == 0)
+      page.line(
+          page.paint(Ink::kDim, "    other threads: allocator   faults est.   off CPU      rest"));
+    page.line(std::string(kIndent, ' ') + pad_right(fit(names.thread(other.thread), 14), 14) +
+              pad_left(ms_text(other.allocator), 10) + pad_left(ms_text(other.faults), 14) +
+              pad_left(ms_text(other.off_cpu), 10) + pad_left(ms_text(other.rest), 10) + " ms");
+  }
+}
+
 void write_remarks(Page& page, const Report& report, const Hitch& hitch) {
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
   const std::string message = printable(report.trace.text(frame.message));
@@ -212,6 +241,7 @@ void write_hitch(Page& page, const Report& report, const Hitch& hitch, std::size
   if (!remedy.empty())
     page.wrap(kIndent, kIndent + 5, page.paint(Ink::kGreen, "Try:") + " " + remedy + ".");
   write_balance(page, report, hitch);
+  write_threads(page, report, hitch, names);
   write_outlier(page, report, hitch, names);
   write_sites(page, report, hitch, names);
   write_remarks(page, report, hitch);

@@ -150,6 +150,20 @@ Json threads_json(const Report& report, model::FrameId frame, SiteNames& names) 
   return list;
 }
 
+Json contention_json(const Report& report, SiteNames& names) {
+  Json list = Json::array();
+  for (const analyse::ThreadContention& thread : report.contention) {
+    list.push_back({{"thread", names.thread(thread.thread)},
+                    {"blocked_calls", thread.blocked_calls},
+                    {"blocked_ms", thread.blocked_ns * kMs},
+                    {"preempted_ms", thread.preempted_ns * kMs},
+                    {"overlapped_calls", thread.overlap_calls},
+                    {"overlap_ms", thread.overlap_ns * kMs},
+                    {"allocator_ms", thread.allocator_ns * kMs}});
+  }
+  return list;
+}
+
 Json code_json(const Report& report, model::FrameId frame, std::size_t top, SiteNames& names) {
   std::vector<model::CodeSample> rows(report.trace.samples_of(frame).begin(),
                                       report.trace.samples_of(frame).end());

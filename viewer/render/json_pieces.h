@@ -35,6 +35,8 @@ Json hitch_faults_json(const analyse::Report& report, const analyse::Hitch& hitc
                        SiteNames& names);
 // The balance of every thread that has a row in the frame.
 Json threads_json(const analyse::Report& report, model::FrameId frame, SiteNames& names);
+// Threads that lost time to each other inside the allocator, over the run.
+Json contention_json(const analyse::Report& report, SiteNames& names);
 // What ran in a frame that hitched, by place.
 Json code_json(const analyse::Report& report, model::FrameId frame, std::size_t top,
                SiteNames& names);

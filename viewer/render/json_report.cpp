@@ -402,6 +402,7 @@ void json_report(const Report& report, const std::string& file, std::size_t top,
   json["loading"] = hitch_list(report, report.hitches.loading, top, names);
   json["windows"] = windows_json(report, top, names);
   json["call_sites"] = call_sites_json(report, top, names);
+  json["contention"] = contention_json(report, names);
   json["page_faults"] = faults_json(report, top, names);
   json["lifetimes"] = lifetimes_json(report, top, names);
   json["memory"] = memory_json(report);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "viewer/render/fault_text.h"
 #include "viewer/render/hitch_text.h"
 #include "viewer/render/report_pieces.h"
 #include "viewer/render/units.h"
@@ -35,6 +36,8 @@ std::string summary_text(const analyse::Report& report, const std::string& file,
   foot.wrap(0, 2, recording_cost(report));
   const std::string losses = losses_text(report);
   foot.wrap(0, 2, losses.empty() ? "No event was lost." : foot.paint(Ink::kYellow, losses));
+  const std::string note = fault_note_text(report);
+  if (!note.empty()) foot.wrap(0, 2, foot.paint(Ink::kYellow, note));
   constexpr std::size_t kSiteLines = 4;
   const bool sites = !report.call_sites.ranked.empty();
   const std::size_t foot_lines = foot.lines() + (sites ? kSiteLines : 0);

@@ -253,6 +253,7 @@ std::string text_report(const Report& report, const std::string& file, Style sty
     }
   }
   write_sites(page, report, top, names);
+  write_contention(page, report, top, names);
   write_faults(page, report, top, names);
   write_lifetimes(page, report, top, names);
   write_tags(page, report);

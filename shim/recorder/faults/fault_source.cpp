@@ -10,13 +10,9 @@ OpenedSource open_source(const SourceConfig& config, const TickBridge& bridge) {
     if (auto source = open_perf_event(config, bridge, why)) return {std::move(source), {}};
   }
   std::string why_no_pagemap;
-  if (auto source = open_pagemap(config.pid, why_no_pagemap)) {
-    if (config.wanted == Wanted::kPagemap) return {std::move(source), {}};
-    return {std::move(source),
-            "page faults: only first touches of large blocks are seen (pagemap), because " + why};
-  }
-  return {open_rusage(), "page faults are only counted (getrusage), because " +
-                             (why.empty() ? why_no_pagemap : why)};
+  if (auto source = open_pagemap(config.pid, why_no_pagemap))
+    return {std::move(source), config.wanted == Wanted::kPagemap ? std::string() : why};
+  return {open_rusage(), why.empty() ? why_no_pagemap : why};
 }
 
 }  // namespace hitch::faults

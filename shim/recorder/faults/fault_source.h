@@ -42,6 +42,10 @@ class FaultSource {
   // Appends what has happened since the last call, in key order. Everything that happened
   // kSettleNs before the call is in it; what is younger may come with the next one.
   virtual void read(std::vector<KernelEvent>&) {}
+  // A thread that has lived for a while and switches seldom: what is too dear for others, samples
+  // of code and faults with I/O, is opened for it now. And that is over.
+  virtual void follow(pid_t) {}
+  virtual void unfollow(pid_t) {}
   // The game's page table, or null when it may not be looked at.
   virtual Pagemap* pagemap() { return nullptr; }
   virtual SourceCounts counts() const { return {}; }

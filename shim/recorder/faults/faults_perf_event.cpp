@@ -33,9 +33,7 @@ constexpr std::size_t kLeastRingPages = 8;
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kMostRingBytes = std::size_t{64} << 20;  // of all processors together
 constexpr std::size_t kEndRingPages = 4;
-// Every thread that starts inherits every event: on so many processors that takes too long for more
-// than the faults themselves.
-constexpr std::size_t kManyProcessors = 64;
+constexpr std::size_t kMostFollowing = 4096;  // descriptors of threads that are followed
 constexpr std::uint64_t kSampleNs = 1'000'000;
 // The fewest fields that do: the stack pointer alone would add a tenth to the price of a fault.
 constexpr std::uint64_t kSampleType =
@@ -78,13 +76,12 @@ std::string explain(int error) {
   if (error == ENOSYS) return "this kernel has no perf events";
   if ((error == EACCES || error == EPERM) && level > 2) {
     return "kernel.perf_event_paranoid is " + std::to_string(level) +
-           "; for every single fault: sudo sysctl kernel.perf_event_paranoid=2, or: sudo setcap "
-           "cap_perfmon+ep " +
+           "; type: sudo sysctl kernel.perf_event_paranoid=2, or: sudo setcap cap_perfmon+ep " +
            own_path();
   }
   if (error == EACCES || error == EPERM) {
-    return "perf_event_open is refused, as a container's seccomp filter does; for every single "
-           "fault: run outside of it, or start it with --cap-add PERFMON";
+    return "perf_event_open is refused, as the seccomp filter of a container does; run outside of "
+           "it, or start it with --cap-add PERFMON";
   }
   if (error == EMFILE) return "perf events need more open files: raise ulimit -n";
   return std::string("perf_event_open fails (") + std::strerror(error) + ")";
@@ -103,6 +100,9 @@ class PerfEventFaults final : public FaultSource {
       : config_(config), bridge_(bridge) {}
   ~PerfEventFaults() override {
     for (const int descriptor : descriptors_) close(descriptor);
+    for (const auto& [thread, descriptors] : following_) {
+      for (const int descriptor : descriptors) close(descriptor);
+    }
   }
   PerfEventFaults(const PerfEventFaults&) = delete;
   PerfEventFaults& operator=(const PerfEventFaults&) = delete;
@@ -116,30 +116,34 @@ class PerfEventFaults final : public FaultSource {
   void read(std::vector<KernelEvent>& out) override;
   SourceCounts counts() const override { return counts_; }
   Pagemap* pagemap() override { return &pagemap_; }
+  void follow(pid_t thread) override;
+  void unfollow(pid_t thread) override;
 
  private:
   enum class Role : std::uint8_t { kFault, kMajor, kSample, kEnd };
 
   perf_event_attr attributes_of(Role role) const;
   int open_role(Role role, pid_t thread, int processor);
-  int open_leaders(const std::vector<int>& processors);
+  int open_leaders();
   int map_rings();
-  int open_thread(pid_t thread, const std::vector<int>& processors);
+  int open_others();
   void open_end_ring();
   void take(const perf_event_header& header, const char* payload, std::size_t bytes,
             std::vector<KernelEvent>& out);
 
   SourceConfig config_;
   const TickBridge& bridge_;
+  std::vector<int> processors_;
   std::vector<int> descriptors_;
-  std::vector<int> leaders_;  // by processor: the event whose ring the others share
+  std::unordered_map<pid_t, std::vector<int>> following_;
+  std::size_t following_count_ = 0;
+  std::vector<int> leaders_;  // by processor: the event whose ring the others share; -1: none
   std::vector<PerfRing> rings_;
   std::unordered_map<std::uint64_t, Role> roles_;
   SourceCounts counts_;
   Pagemap pagemap_;
   bool exclude_kernel_ = false;
   bool inherit_thread_ = true;
-  bool faults_only_ = false;
 };
 
 perf_event_attr PerfEventFaults::attributes_of(Role role) const {
@@ -153,8 +157,8 @@ perf_event_attr PerfEventFaults::attributes_of(Role role) const {
   attributes.exclude_kernel = exclude_kernel_ ? 1 : 0;
   attributes.exclude_hv = exclude_kernel_ ? 1 : 0;
   attributes.sample_period = 1;
-  attributes.inherit = role != Role::kEnd ? 1 : 0;
-  attributes.inherit_thread = role != Role::kEnd && inherit_thread_ ? 1 : 0;
+  attributes.inherit = role == Role::kFault ? 1 : 0;
+  attributes.inherit_thread = role == Role::kFault && inherit_thread_ ? 1 : 0;
   switch (role) {
     case Role::kFault:
       attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
@@ -181,7 +185,6 @@ perf_event_attr PerfEventFaults::attributes_of(Role role) const {
 int PerfEventFaults::open_role(Role role, pid_t thread, int processor) {
   const int descriptor = open_event(attributes_of(role), thread, processor);
   if (descriptor < 0) return -errno;
-  descriptors_.push_back(descriptor);
   std::uint64_t id = 0;
   if (ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0) roles_[id] = role;
   return descriptor;
@@ -189,12 +192,13 @@ int PerfEventFaults::open_role(Role role, pid_t thread, int processor) {
 
 // The faults of the first thread, on each processor: the events whose rings the others share. A
 // ring must exist before another event can be sent to it.
-int PerfEventFaults::open_leaders(const std::vector<int>& processors) {
-  for (const int processor : processors) {
+int PerfEventFaults::open_leaders() {
+  for (const int processor : processors_) {
     const int descriptor = open_role(Role::kFault, config_.threads.front(), processor);
     // A processor that was switched off meanwhile.
     if (descriptor < 0 && descriptor != -ENODEV) return -descriptor;
     leaders_.push_back(descriptor < 0 ? -1 : descriptor);
+    if (descriptor >= 0) descriptors_.push_back(descriptor);
   }
   return 0;
 }
@@ -219,35 +223,63 @@ int PerfEventFaults::map_rings() {
   }
 }
 
-int PerfEventFaults::open_thread(pid_t thread, const std::vector<int>& processors) {
-  const bool first = thread == config_.threads.front();
-  for (std::size_t i = 0; i < processors.size(); ++i) {
-    if (leaders_[i] < 0) continue;
-    for (const Role role : {Role::kFault, Role::kMajor, Role::kSample}) {
-      if (role == Role::kFault && first) continue;
-      if (role != Role::kFault && faults_only_) break;
-      if (role == Role::kSample && !config_.sample_code) continue;
-      const int descriptor = open_role(role, thread, processors[i]);
-      // A thread that has ended meanwhile, or a processor that was switched off.
-      if (descriptor == -ESRCH || descriptor == -ENODEV) break;
+// Threads that ran before the events were opened; those they start inherit.
+int PerfEventFaults::open_others() {
+  for (const pid_t thread : config_.threads) {
+    if (thread == config_.threads.front()) continue;
+    for (std::size_t i = 0; i < processors_.size(); ++i) {
+      if (leaders_[i] < 0) continue;
+      const int descriptor = open_role(Role::kFault, thread, processors_[i]);
+      if (descriptor == -ESRCH || descriptor == -ENODEV) break;  // it has ended meanwhile
       if (descriptor < 0) return -descriptor;
+      descriptors_.push_back(descriptor);
       if (ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, leaders_[i]) != 0) return errno;
     }
   }
   return 0;
 }
 
+void PerfEventFaults::follow(pid_t thread) {
+  const auto [place, fresh] = following_.try_emplace(thread);
+  if (!fresh) return;
+  for (std::size_t i = 0; i < processors_.size(); ++i) {
+    for (const Role role : {Role::kMajor, Role::kSample}) {
+      if (role == Role::kSample && !config_.sample_code) continue;
+      if (leaders_[i] < 0 || following_count_ >= kMostFollowing) continue;
+      const int descriptor = open_role(role, thread, processors_[i]);
+      if (descriptor < 0) return;
+      if (ioctl(descriptor, PERF_EVENT_IOC_SET_OUTPUT, leaders_[i]) != 0) {
+        close(descriptor);
+        return;
+      }
+      place->second.push_back(descriptor);
+      ++following_count_;
+    }
+  }
+}
+
+void PerfEventFaults::unfollow(pid_t thread) {
+  const auto place = following_.find(thread);
+  if (place == following_.end()) return;
+  for (const int descriptor : place->second) {
+    std::uint64_t id = 0;
+    if (ioctl(descriptor, PERF_EVENT_IOC_ID, &id) == 0) roles_.erase(id);
+    close(descriptor);
+  }
+  following_count_ -= place->second.size();
+  following_.erase(place);
+}
+
 int PerfEventFaults::open() {
   raise_descriptor_limit();
-  const std::vector<int> processors = online_processors();
-  if (processors.empty()) return ENODEV;
-  faults_only_ = processors.size() > kManyProcessors;
+  processors_ = online_processors();
+  if (processors_.empty()) return ENODEV;
   // What is allowed is found by trying: faults inside system calls need a privilege, inheritance by
   // threads alone needs Linux 5.13.
   if (config_.threads.empty()) return ESRCH;
   for (;;) {
     const int probe =
-        open_event(attributes_of(Role::kFault), config_.threads.front(), processors.front());
+        open_event(attributes_of(Role::kFault), config_.threads.front(), processors_.front());
     if (probe >= 0) {
       close(probe);
       break;
@@ -260,12 +292,10 @@ int PerfEventFaults::open() {
       return errno;
     }
   }
-  if (const int error = open_leaders(processors); error != 0) return error;
+  if (const int error = open_leaders(); error != 0) return error;
   if (const int error = map_rings(); error != 0) return error;
-  for (const pid_t thread : config_.threads) {
-    if (const int error = open_thread(thread, processors); error != 0) return error;
-  }
-  if (!faults_only_) open_end_ring();
+  if (const int error = open_others(); error != 0) return error;
+  open_end_ring();
   std::string unused;
   pagemap_.open(config_.pid, unused);
   return 0;
@@ -274,6 +304,7 @@ int PerfEventFaults::open() {
 void PerfEventFaults::open_end_ring() {
   const int descriptor = open_role(Role::kEnd, config_.threads.front(), -1);
   if (descriptor < 0) return;
+  descriptors_.push_back(descriptor);
   PerfRing ring;
   if (ring.map(descriptor, kEndRingPages)) rings_.push_back(std::move(ring));
 }

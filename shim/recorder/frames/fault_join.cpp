@@ -15,7 +15,6 @@ namespace {
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kHugeBytes = std::uint64_t{2} << 20;
 constexpr std::size_t kMostPrices = 4096;
-constexpr std::uint64_t kLeastWatched = 32 * 1024;
 constexpr std::uint64_t kYoungMs = 2000;
 constexpr std::uint64_t kOldLookMs = 100;
 
@@ -211,7 +210,7 @@ void KernelLog::look_at_pages(std::uint64_t now_ms) {
   constexpr std::uint64_t kChunkHead = 16;
   constexpr std::size_t kMostLooks = 256;  // a few hundred microseconds
   std::size_t looks = 0;
-  parts_.blocks.for_each_large(kLeastWatched, [&](const resolve::Holder& holder) {
+  parts_.blocks.for_each_large(kLargeBytes, [&](const resolve::Holder& holder) {
     Watched& watched = watched_[holder.start];
     if (watched.since != holder.since) watched = {holder.since, 0, 0, false};
     const std::uint64_t pages = (holder.block.size + kPageBytes - 1) / kPageBytes;

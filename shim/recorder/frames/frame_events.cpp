@@ -210,6 +210,10 @@ void FrameAggregator::present(const Event& event) {
     measured.process_minor_faults = since(record.process_minor_faults, last.process_minor_faults);
     measured.process_major_faults = since(record.process_major_faults, last.process_major_faults);
     measured.process_cpu_ns = since(record.process_cpu_ns, last.process_cpu_ns);
+    if (kernel_.ignores_faults()) {
+      measured.minor_faults = measured.major_faults = 0;
+      measured.process_minor_faults = measured.process_major_faults = 0;
+    }
   }
   if (!picker_.is_boundary(event.thread, api)) return;
   const OffTime off = kernel_.presented(event.thread, record.present_entry, event.key);

@@ -11,6 +11,10 @@ namespace trace = format::trace;
 namespace {
 
 constexpr std::uint64_t kPatienceMs = 500;
+// A timer that is set at each switch makes switches dear, on virtual machines most of all: threads
+// are followed from their second look on, while they switch seldom.
+constexpr std::uint64_t kFollowEveryMs = 250;
+constexpr std::uint64_t kMostSwitches = 125;  // in that time
 constexpr std::size_t kMostSamples = 1u << 18;
 constexpr std::uint64_t kPricesEveryMs = 5000;
 constexpr std::size_t kMostThreads = 1u << 20;
@@ -74,6 +78,7 @@ void KernelLog::close(ThreadKernel& thread) {
   write_totals(thread);
   const auto known = numbers_.find(thread.tid);
   if (known != numbers_.end() && known->second == thread.number) numbers_.erase(known);
+  if (thread.followed && source_ != nullptr) source_->unfollow(static_cast<pid_t>(thread.tid));
   if (presenter_ == &thread) presenter_ = nullptr;
   threads_[thread.number].reset();
 }
@@ -140,6 +145,7 @@ void KernelLog::take(const KernelEvent& event) {
 }
 
 void KernelLog::switch_out(ThreadKernel& thread, const KernelEvent& event) {
+  ++thread.switches;
   thread.off = true;
   thread.open = {event.key, 0, event.preempted};
 }
@@ -234,6 +240,10 @@ void KernelLog::advance(std::uint64_t horizon, std::uint64_t now_ms) {
     if (thread->pending.front().key + patience_ < horizon)
       settle_until(*thread, horizon - patience_);
   }
+  if (now_ms >= followed_ms_ + kFollowEveryMs) {
+    followed_ms_ = now_ms;
+    choose_followed();
+  }
   if (source_ != nullptr && source_->kind() == faults::SourceKind::kPagemap) look_at_pages(now_ms);
   if (!parts_.timeline.has_presents()) {
     while (!samples_.empty() && samples_.front().key + hz_ < horizon) samples_.pop_front();
@@ -241,6 +251,24 @@ void KernelLog::advance(std::uint64_t horizon, std::uint64_t now_ms) {
   if (now_ms >= prices_written_ms_ + kPricesEveryMs) {
     prices_written_ms_ = now_ms;
     write_prices();
+  }
+}
+
+void KernelLog::choose_followed() {
+  if (!sees_switches()) return;
+  for (const auto& thread : threads_) {
+    if (thread == nullptr || thread->tid == 0) continue;
+    const bool seldom = thread->switches <= kMostSwitches;
+    thread->switches = 0;
+    if (!thread->looked_at) {
+      thread->looked_at = true;
+    } else if (seldom && !thread->followed) {
+      thread->followed = true;
+      source_->follow(static_cast<pid_t>(thread->tid));
+    } else if (!seldom && thread->followed) {
+      thread->followed = false;
+      source_->unfollow(static_cast<pid_t>(thread->tid));
+    }
   }
 }
 

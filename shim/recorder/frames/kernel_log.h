@@ -69,6 +69,10 @@ class KernelLog {
   void set_early_threads(EarlyThreads early) { early_ = std::move(early); }
   // The shim's own memory in the game.
   void set_own_memory(const std::array<AddressBounds, 2>& own) { own_ = own; }
+  // Option faults none: what the game's presents bring is not kept either.
+  bool ignores_faults() const {
+    return source_ != nullptr && source_->kind() == faults::SourceKind::kNone;
+  }
   bool sees_switches() const {
     return source_ != nullptr && source_->kind() == faults::SourceKind::kPerfEvent;
   }
@@ -124,7 +128,7 @@ class KernelLog {
   // Addresses mean other code from now on.
   void forget_places() { places_.forget(); }
 
-  static constexpr std::uint64_t kLargeBytes = 64 * 1024;
+  static constexpr std::uint64_t kLargeBytes = 32 * 1024;
   static constexpr std::size_t kMostLarge = 1u << 20;
 
  private:
@@ -164,6 +168,7 @@ class KernelLog {
   void settle_until(ThreadKernel& thread, std::uint64_t key);
   ThreadRow& row_at(std::uint32_t thread, std::uint64_t key);
   void look_at_pages(std::uint64_t now_ms);
+  void choose_followed();
   void write_prices();
   void write_totals(const ThreadKernel& thread);
   void write_churn();
@@ -197,6 +202,7 @@ class KernelLog {
   std::uint64_t last_key_ = 0;
   std::uint64_t now_ms_ = 0;
   std::uint64_t prices_written_ms_ = 0;
+  std::uint64_t followed_ms_ = 0;
 };
 
 }  // namespace hitch::frames

@@ -39,6 +39,8 @@ struct ThreadKernel {
   std::uint32_t number = 0;
   std::uint32_t tid = 0;    // the recorder's view
   std::uint64_t since = 0;  // key at which it was first heard of
+  bool followed = false;    // by the source, see FaultSource::follow
+  bool looked_at = false;   // it was there when threads to follow were chosen
   bool early = false;       // it has made no allocator call yet
   bool drained = false;     // its records are over; what the kernel tells may not be yet
   bool dirty = false;       // something waits for the thread's next record
@@ -46,6 +48,7 @@ struct ThreadKernel {
   OffInterval open;  // the running one while `off`; its end is not known
   std::array<OffInterval, 16> recent{};
   unsigned next_recent = 0;
+  std::uint64_t switches = 0;  // since it was last decided whether to follow it
   std::uint64_t last_off_end = 0;
   std::vector<OffInterval> in_frame;  // of the presenting thread, since its last present
   std::vector<PendingFault> pending;

@@ -250,7 +250,7 @@ void Session::open_faults() {
   put_fact("faults.in_system_calls", faults_->sees_system_calls() ? "1" : "0");
   if (!opened.note.empty()) {
     put_fact("faults.note", opened.note);
-    log_->note(opened.note);
+    log_->note("page faults are learnt from " + faults_->name() + " only: " + opened.note);
   }
   for (const faults::FaultPrice& price : surroundings_.fault_prices) {
     const auto picoseconds = [](double ns) { return static_cast<std::uint64_t>(ns * 1e3); };

@@ -74,6 +74,11 @@ TraceBuilder everything() {
     builder.add(format::trace::FrameFault{frame, thread, 3, 2, 0, 4, 3, 0, 0, 0});
     builder.add(format::trace::CodeSample{frame, thread, 0, 4});
   }
+  format::trace::FrameThread blocked;
+  blocked.frame = 1;
+  blocked.call_off_ticks = 1000;
+  blocked.blocked_calls = 1;
+  builder.add(blocked);
   builder.add(format::trace::FaultPrice{0, 1, 100, 900'000, 800'000, 1'000'000, 0, 0});
   builder.add(format::trace::SiteChurn{1, 9, 9, 8, 900'000, 800, 9});
   builder.add(format::trace::ThreadFaults{0, 903, 0, 0, 0});
