@@ -94,6 +94,7 @@ Balance balance_of(const model::Trace& trace, model::FrameId id, const Measures&
       const std::uint64_t preempted =
           own.preempted_ticks - std::min(own.preempted_ticks, elsewhere);
       balance.preempted = std::min(clock.ns(preempted), balance[Part::kWaiting]);
+      balance.taken = std::min(clock.ns(own.taken_ticks), balance.preempted);
     } else {
       balance.blocked_in_allocator = off_cpu - balance[Part::kWaiting];
     }

@@ -62,8 +62,10 @@ Verdict waiting_verdict(const Hitch& hitch, const model::Frame& frame, const Mea
   if (hitch.others_excess_ns(measures) >= kNamed * waited) return Verdict::kWaitingOnMemory;
   if (frame.major_faults > 0) return Verdict::kWaitingOnFiles;
   if (measures.switches_known) {
-    const bool preempted = hitch.balance.preempted - hitch.usual.preempted >= kMain * waited;
-    return preempted ? Verdict::kPreempted : Verdict::kWaiting;
+    // By its own threads: it would have waited for them to get done anyhow, or has too many.
+    const double foreign = (hitch.balance.preempted - hitch.balance.taken) -
+                           (hitch.usual.preempted - hitch.usual.taken);
+    return foreign >= kMain * waited ? Verdict::kPreempted : Verdict::kWaiting;
   }
   // More than usual: a frame that is preempted now and then is not therefore late.
   if (static_cast<double>(frame.involuntary) - hitch.usual_involuntary >

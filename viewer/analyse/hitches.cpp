@@ -32,6 +32,7 @@ void compare_with_usual(Hitch& hitch, const model::Trace& trace,
   hitch.usual.work = usual([](const Balance& b) { return b.work; });
   hitch.usual.present_cpu = usual([](const Balance& b) { return b.present_cpu; });
   hitch.usual.preempted = usual([](const Balance& b) { return b.preempted; });
+  hitch.usual.taken = usual([](const Balance& b) { return b.taken; });
   hitch.usual.contention = usual([](const Balance& b) { return b.contention; });
   for (std::size_t part = 0; part < kParts; ++part) {
     hitch.usual.parts[part] = usual([part](const Balance& b) { return b.parts[part]; });

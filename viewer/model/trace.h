@@ -87,6 +87,7 @@ struct FrameThread {
   std::uint64_t overlap_calls = 0;
   std::uint64_t overlap_ticks = 0;
   std::uint64_t overlap_usual_ticks = 0;
+  std::uint64_t taken_ticks = 0;
 };
 
 // Page faults of one thread in one frame, with one owner, of one kind and from one place.

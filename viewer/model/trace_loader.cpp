@@ -305,6 +305,7 @@ class Loader {
     row.overlap_calls = r.overlap_calls;
     row.overlap_ticks = r.overlap_ticks;
     row.overlap_usual_ticks = r.overlap_usual_ticks;
+    row.taken_ticks = r.taken_ticks;
     return row;
   }
 
@@ -320,7 +321,8 @@ class Loader {
                               &FrameThread::call_off_ticks, &FrameThread::call_preempted_ticks,
                               &FrameThread::blocked_calls,  &FrameThread::waited_ticks,
                               &FrameThread::waited_faults,  &FrameThread::overlap_calls,
-                              &FrameThread::overlap_ticks,  &FrameThread::overlap_usual_ticks}) {
+                              &FrameThread::overlap_ticks,  &FrameThread::overlap_usual_ticks,
+                              &FrameThread::taken_ticks}) {
       sum.*member = saturating(sum.*member, row.*member);
     }
     if (row.slowest_ticks > sum.slowest_ticks) {

@@ -99,9 +99,10 @@ std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& 
   std::string text = "waited " + duration_text(cause.excess_ns) + " longer than usual" + share;
   const bool memory_elsewhere = hitch.others_excess_ns(report.measures) >= 0.2 * cause.excess_ns;
   const bool known = report.measures.switches_known;
-  const double taken = hitch.balance.preempted - hitch.usual.preempted;
+  const double taken = hitch.balance.taken - hitch.usual.taken;
+  const double foreign = hitch.balance.preempted - hitch.usual.preempted - taken;
   const bool preempted =
-      known ? taken >= 0.5 * cause.excess_ns : frame.involuntary > frame.voluntary;
+      known ? foreign >= 0.5 * cause.excess_ns : frame.involuntary > frame.voluntary;
   if (frame.major_faults > 0) {
     text += ", reading " + count_text(frame.major_faults) +
             (frame.major_faults == 1 ? " page" : " pages") + " from files (major faults)";
@@ -116,7 +117,7 @@ std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& 
     text += meanwhile.empty() ? " while the other threads took " + others_text(report, hitch, names)
                               : " while " + meanwhile;
   } else if (preempted && known) {
-    text += ": others had the CPU for " + duration_text(hitch.balance.preempted) +
+    text += ": other processes had the CPU for " + duration_text(foreign) +
             " while it was ready to run";
   } else if (preempted) {
     text += ", preempted " + count_text(frame.involuntary) +
@@ -130,8 +131,12 @@ std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& 
                   : " (the other threads: " + others_text(report, hitch, names) +
                         "): not memory, as far as this trace knows";
   }
-  if (known && !preempted && taken >= 0.2 * cause.excess_ns) {
-    text += "; for " + duration_text(taken) + " of it others had the CPU";
+  if (known && taken >= 0.2 * cause.excess_ns) {
+    text += "; for " + duration_text(taken) +
+            " of it threads of the game itself had its CPU: more of them ran than there are cores";
+  }
+  if (known && !preempted && foreign >= 0.2 * cause.excess_ns) {
+    text += "; for " + duration_text(foreign) + " of it other processes had the CPU";
   } else if (!known && !preempted &&
              static_cast<double>(frame.involuntary) > hitch.usual_involuntary) {
     text += "; preempted " + count_text(frame.involuntary) +

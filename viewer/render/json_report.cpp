@@ -141,6 +141,7 @@ Json hitch_json(const Report& report, const Hitch& hitch, std::size_t top, SiteN
           {"faults_in_allocator_est_ms", ms(hitch.balance.faults_in_allocator)},
           {"contention_ms", ms(hitch.balance.contention)},
           {"preempted_ms", ms(hitch.balance.preempted)},
+          {"preempted_by_own_threads_ms", ms(hitch.balance.taken)},
           {"try", try_text(report, hitch, names)},
           {"page_faults", hitch_faults_json(report, hitch, top, names)},
           {"threads", threads_json(report, hitch.frame, names)},

@@ -393,10 +393,13 @@ void PerfEventFaults::take(const perf_event_header& header, const char* payload,
 
 void PerfEventFaults::read(std::vector<KernelEvent>& out) {
   const std::size_t before = out.size();
-  for (PerfRing& ring : rings_) {
-    ring.for_each([&](const perf_event_header& header, const char* payload, std::size_t bytes) {
-      take(header, payload, bytes, out);
-    });
+  for (std::size_t i = 0; i < rings_.size(); ++i) {
+    const std::size_t first = out.size();
+    rings_[i].for_each([&](const perf_event_header& header, const char* payload,
+                           std::size_t bytes) { take(header, payload, bytes, out); });
+    // Each ring is one processor's.
+    for (std::size_t k = first; k < out.size(); ++k)
+      out[k].processor = static_cast<std::uint8_t>(i);
   }
   std::stable_sort(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
                    [](const KernelEvent& a, const KernelEvent& b) { return a.key < b.key; });

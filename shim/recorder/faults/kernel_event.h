@@ -21,8 +21,9 @@ struct KernelEvent {
   std::uint64_t ip;       // faults and samples: the instruction
   std::uint32_t tid;      // the recorder's view
   KernelEventKind kind;
-  bool preempted;  // kSwitchOut: the thread would have run on
-  bool in_kernel;  // faults: taken inside a system call
+  std::uint8_t processor;  // where, modulo 256; of kSwitchOut and kSwitchIn
+  bool preempted;          // kSwitchOut: the thread would have run on
+  bool in_kernel;          // faults: taken inside a system call
 };
 static_assert(sizeof(KernelEvent) == 32);
 

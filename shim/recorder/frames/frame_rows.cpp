@@ -58,6 +58,7 @@ void FrameRows::write(std::uint64_t frame, const OwnPrices& prices, resolve::Rec
     record.overlap_calls = row.overlap_calls;
     record.overlap_ticks = row.overlap_ticks;
     record.overlap_usual_ticks = row.overlap_usual_ticks;
+    record.taken_ticks = row.taken_ticks;
     out.put(record);
     ThreadDigest& digest = digests[row.thread];
     digest.own_ticks += record.own_ticks;

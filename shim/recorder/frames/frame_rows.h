@@ -53,6 +53,7 @@ struct ThreadRow {
   std::uint64_t overlap_calls = 0;
   std::uint64_t overlap_ticks = 0;
   std::uint64_t overlap_usual_ticks = 0;
+  std::uint64_t taken_ticks = 0;
 };
 
 struct FaultKey {

@@ -14,7 +14,7 @@ constexpr std::uint64_t kPatienceMs = 500;
 // A timer that is set at each switch makes switches dear, on virtual machines most of all: threads
 // are followed from their second look on, while they switch seldom.
 constexpr std::uint64_t kFollowEveryMs = 250;
-constexpr std::uint64_t kMostSwitches = 125;  // in that time
+constexpr std::uint64_t kMostSwitches = 250;  // in that time; the presenting thread may do more
 constexpr std::size_t kMostSamples = 1u << 18;
 constexpr std::uint64_t kPricesEveryMs = 5000;
 constexpr std::size_t kMostThreads = 1u << 20;
@@ -134,7 +134,7 @@ void KernelLog::take(const KernelEvent& event) {
     case KernelEventKind::kSwitchOut:
       return switch_out(*thread, event);
     case KernelEventKind::kSwitchIn:
-      return switch_in(*thread, event.key);
+      return switch_in(*thread, event);
     case KernelEventKind::kSample:
       if (samples_.size() >= kMostSamples) samples_.pop_front();
       samples_.push_back({event.key, event.ip, thread->number});
@@ -148,16 +148,31 @@ void KernelLog::switch_out(ThreadKernel& thread, const KernelEvent& event) {
   ++thread.switches;
   thread.off = true;
   thread.open = {event.key, 0, event.preempted};
+  if (&thread == presenter_) {
+    taken_cpu_ = {event.preempted, event.processor, 0, 0};
+  } else if (taken_cpu_.open && taken_cpu_.since != 0 && taken_cpu_.processor == event.processor) {
+    taken_cpu_.ticks += event.key - taken_cpu_.since;
+    taken_cpu_.since = 0;
+  }
 }
 
-void KernelLog::switch_in(ThreadKernel& thread, std::uint64_t key) {
+void KernelLog::switch_in(ThreadKernel& thread, const KernelEvent& event) {
+  const bool presents = &thread == presenter_;
+  if (taken_cpu_.open && presents) {
+    if (taken_cpu_.since != 0) taken_cpu_.ticks += event.key - taken_cpu_.since;
+    if (taken_cpu_.ticks > 0) row_at(thread.number, event.key).taken_ticks += taken_cpu_.ticks;
+    taken_cpu_ = {};
+  } else if (taken_cpu_.open && taken_cpu_.processor == event.processor) {
+    taken_cpu_.since = event.key;
+  }
   if (!thread.off) return;
   thread.off = false;
-  const OffInterval interval{thread.open.begin, std::max(key, thread.open.begin),
+  const OffInterval interval{thread.open.begin, std::max(event.key, thread.open.begin),
                              thread.open.preempted};
-  if (&thread == presenter_) waited_until_ = interval.end;
+  if (presents) waited_until_ = interval.end;
   thread.note_off(interval);
-  add_off(thread, interval);
+  add_off(thread.number, {std::max(interval.begin, std::min(thread.off_counted, interval.end)),
+                          interval.end, interval.preempted});
 }
 
 ThreadRow& KernelLog::row_at(std::uint32_t thread, std::uint64_t key) {
@@ -165,27 +180,40 @@ ThreadRow& KernelLog::row_at(std::uint32_t thread, std::uint64_t key) {
   return rows.thread_row(rows.thread_number(thread));
 }
 
+// The whole interval lies in the frame of its end.
+void KernelLog::count_off(std::uint32_t thread, const OffInterval& interval) {
+  if (interval.end <= interval.begin) return;
+  ThreadRow& row = row_at(thread, interval.end);
+  row.off_ticks += interval.end - interval.begin;
+  if (interval.preempted) row.preempted_ticks += interval.end - interval.begin;
+}
+
 // Into the frames at both ends. A frame that lies in between is one the thread slept through: it
 // has no row there.
-void KernelLog::add_off(ThreadKernel& thread, const OffInterval& interval) {
-  const auto add = [&](std::uint64_t begin, std::uint64_t end) {
-    if (end <= begin) return;
-    ThreadRow& row = row_at(thread.number, end);
-    row.off_ticks += end - begin;
-    if (interval.preempted) row.preempted_ticks += end - begin;
-  };
+void KernelLog::add_off(std::uint32_t thread, const OffInterval& interval) {
   const OpenFrame& last = parts_.timeline.at(interval.end);
-  if (last.record.begin <= interval.begin) return add(interval.begin, interval.end);
-  add(last.record.begin, interval.end);
+  const std::uint64_t last_begin = last.record.begin;
+  if (last_begin <= interval.begin) return count_off(thread, interval);
+  count_off(thread, {last_begin, interval.end, interval.preempted});
   const OpenFrame& first = parts_.timeline.at(interval.begin + 1);
-  add(interval.begin, std::max(interval.begin, first.record.end));
+  count_off(thread, {interval.begin, first.record.end, interval.preempted});
 }
 
 OffTime KernelLog::presented(std::uint32_t thread, std::uint64_t present_entry,
                              std::uint64_t exit) {
+  // Who is off the CPU since this frame began may be so for long, and the row is written soon.
+  const std::uint64_t begin = parts_.timeline.current().record.begin;
+  for (const auto& other : threads_) {
+    if (other == nullptr || !other->off || other->open.begin <= begin) continue;
+    count_off(other->number, {other->open.begin, exit, other->open.preempted});
+    other->off_counted = exit;
+  }
   OffTime inside;
   ThreadKernel* presenter = thread < threads_.size() ? threads_[thread].get() : nullptr;
-  if (presenter_ != presenter) waited_until_ = 0;
+  if (presenter_ != presenter) {
+    waited_until_ = 0;
+    taken_cpu_ = {};
+  }
   presenter_ = presenter;
   if (presenter == nullptr) return inside;
   for (const OffInterval& interval : presenter->in_frame) {
@@ -258,7 +286,7 @@ void KernelLog::choose_followed() {
   if (!sees_switches()) return;
   for (const auto& thread : threads_) {
     if (thread == nullptr || thread->tid == 0) continue;
-    const bool seldom = thread->switches <= kMostSwitches;
+    const bool seldom = thread->switches <= kMostSwitches || thread.get() == presenter_;
     thread->switches = 0;
     if (!thread->looked_at) {
       thread->looked_at = true;

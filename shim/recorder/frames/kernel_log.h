@@ -99,7 +99,8 @@ class KernelLog {
   // About the thread's last call, or one that runs: it took `ticks` and was over by `end`.
   CallFacts facts_of(const ThreadKernel& thread, std::uint64_t ticks, std::uint64_t end) const;
 
-  // The presenting thread, and the frame it has just ended: off the CPU inside the present call.
+  // The presenting thread ends the current frame at `exit`; before it is cut. Returns the time off
+  // the CPU inside the present call.
   OffTime presented(std::uint32_t thread, std::uint64_t present_entry, std::uint64_t exit);
   // Of [begin, end], a call of another thread: how much the presenting thread was off the CPU.
   std::uint64_t waited_within(std::uint64_t begin, std::uint64_t end) const {
@@ -161,8 +162,9 @@ class KernelLog {
   void take_fault(ThreadKernel& thread, const faults::KernelEvent& event);
   void take_fault_end(ThreadKernel& thread, const faults::KernelEvent& event);
   void switch_out(ThreadKernel& thread, const faults::KernelEvent& event);
-  void switch_in(ThreadKernel& thread, std::uint64_t key);
-  void add_off(ThreadKernel& thread, const OffInterval& interval);
+  void switch_in(ThreadKernel& thread, const faults::KernelEvent& event);
+  void add_off(std::uint32_t thread, const OffInterval& interval);
+  void count_off(std::uint32_t thread, const OffInterval& interval);
   PendingFault attribute(const ThreadKernel& thread, const faults::KernelEvent& event);
   void count(ThreadKernel& thread, const PendingFault& fault, bool in_call);
   void settle_until(ThreadKernel& thread, std::uint64_t key);
@@ -187,6 +189,14 @@ class KernelLog {
   std::vector<std::unique_ptr<ThreadKernel>> threads_;        // by dense number
   std::unordered_map<std::uint32_t, std::uint32_t> numbers_;  // by the recorder's thread id
   ThreadKernel* presenter_ = nullptr;
+  // While the presenting thread is preempted: on which processor, since when a thread of the game
+  // has that (0: none does), and for how long some had it.
+  struct Taken {
+    bool open = false;
+    std::uint8_t processor = 0;
+    std::uint64_t since = 0;
+    std::uint64_t ticks = 0;
+  } taken_cpu_;
   std::uint64_t waited_until_ = 0;  // end of the presenting thread's last time off the CPU
   std::deque<Sample> samples_;      // of frames without a verdict
   std::unordered_map<std::uint32_t, Churn> churn_;                 // by site

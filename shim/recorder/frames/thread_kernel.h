@@ -45,7 +45,8 @@ struct ThreadKernel {
   bool drained = false;     // its records are over; what the kernel tells may not be yet
   bool dirty = false;       // something waits for the thread's next record
   bool off = false;
-  OffInterval open;  // the running one while `off`; its end is not known
+  OffInterval open;               // the running one while `off`; its end is not known
+  std::uint64_t off_counted = 0;  // until then it is in its frame's row already
   std::array<OffInterval, 16> recent{};
   unsigned next_recent = 0;
   std::uint64_t switches = 0;  // since it was last decided whether to follow it

@@ -81,6 +81,7 @@ class TraceWriter final : public resolve::RecordOutTo<TraceWriter> {
     if (std::is_same_v<Record, Frame> || std::is_same_v<Record, Message>) return Moment::kFrame;
     if (std::is_same_v<Record, FrameThread> || std::is_same_v<Record, FrameSite> ||
         std::is_same_v<Record, FrameTag> || std::is_same_v<Record, FrameHeap> ||
+        std::is_same_v<Record, FrameFault> || std::is_same_v<Record, CodeSample> ||
         std::is_same_v<Record, Outlier> || std::is_same_v<Record, LargeBlock>) {
       return Moment::kRow;
     }

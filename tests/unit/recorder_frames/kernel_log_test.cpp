@@ -28,10 +28,11 @@ class FakeSource final : public faults::FaultSource {
   faults::SourceCounts counts() const override { return {0, lost}; }
 
   void fault(std::uint64_t key, std::uint32_t tid, std::uint64_t address, std::uint64_t ip = 0) {
-    waiting.push_back({key, address, ip, tid, KernelEventKind::kFault, false, false});
+    waiting.push_back({key, address, ip, tid, KernelEventKind::kFault, 0, false, false});
   }
-  void event(KernelEventKind kind, std::uint64_t key, std::uint32_t tid, bool preempted = false) {
-    waiting.push_back({key, 0, 0, tid, kind, preempted, false});
+  void event(KernelEventKind kind, std::uint64_t key, std::uint32_t tid, bool preempted = false,
+             std::uint8_t processor = 0) {
+    waiting.push_back({key, 0, 0, tid, kind, processor, preempted, false});
   }
   void off(std::uint64_t begin, std::uint64_t end, std::uint32_t tid, bool preempted = false) {
     event(KernelEventKind::kSwitchOut, begin, tid, preempted);
@@ -168,7 +169,7 @@ TEST_F(KernelLogTest, AMajorFaultIsTheOneThatReadTheFile) {
   source_.fault(150, 7, kBlock + kPage);
   source_.fault(200, 7, kBlock + 2 * kPage);
   source_.waiting.push_back(
-      {5000, kBlock + 2 * kPage, 0, 7, KernelEventKind::kMajor, false, false});
+      {5000, kBlock + 2 * kPage, 0, 7, KernelEventKind::kMajor, 0, false, false});
   end(10000);
   EXPECT_EQ(faults_of(FaultKind::kMajor), 1u);
   EXPECT_EQ(out_.sum(&trace::FrameThread::major_faults), 1u);
@@ -240,6 +241,25 @@ TEST_F(KernelLogTest, TimeOffTheCpuIsToldApart) {
   EXPECT_EQ(frame(1).present_preempted_ticks, 5u);
 }
 
+// Its row of the first frame is written long before it comes back.
+TEST_F(KernelLogTest, AThreadThatSleepsLongSleepsInTheFramesAtBothEnds) {
+  FakeThread main(game_, 1);
+  FakeThread worker(game_, 2);
+  main.frame(90, 100);
+  drain_all(150);
+  worker.alloc(200, 0x10, 8, 0x400000, 10);
+  source_.event(KernelEventKind::kSwitchOut, 300, 2);
+  for (std::uint64_t i = 1; i <= 50; ++i) main.frame(i * 1000 - 10, i * 1000);
+  drain_all(200'000);
+  EXPECT_EQ(off_ticks(1), 700u);
+  source_.event(KernelEventKind::kSwitchIn, 200'500, 2);
+  main.frame(200'990, 201'000);
+  end(300'000);
+  EXPECT_EQ(off_ticks(1), 700u);
+  for (std::uint64_t frame = 2; frame <= 50; ++frame) EXPECT_EQ(off_ticks(frame), 0u) << frame;
+  EXPECT_EQ(off_ticks(51), 200'500u - 50'000);
+}
+
 TEST_F(KernelLogTest, ACallThatLeavesTheCpuIsBlockedOnALock) {
   FakeThread thread(game_, 7);
   source_.off(110, 180, 7);
@@ -284,6 +304,29 @@ TEST_F(KernelLogTest, WhatOthersDidWhileThePresentingThreadWaited) {
   EXPECT_EQ(out_.sum(&trace::FrameFault::waited_faults), 1u);
 }
 
+TEST_F(KernelLogTest, WhoTookThePresentingThreadsCpu) {
+  FakeThread main(game_, 1);
+  FakeThread worker(game_, 2);
+  main.frame(90, 100);
+  worker.alloc(95, 0x10, 8, 0x400000, 1);
+  drain_all(150);
+  source_.event(KernelEventKind::kSwitchOut, 300, 1, true, 1);
+  source_.event(KernelEventKind::kSwitchIn, 310, 2, false, 1);  // on the same processor
+  source_.event(KernelEventKind::kSwitchOut, 350, 2, false, 1);
+  // From 350 to 400 another process has it.
+  source_.event(KernelEventKind::kSwitchIn, 400, 1, false, 1);
+  source_.event(KernelEventKind::kSwitchOut, 500, 1, true, 1);
+  source_.event(KernelEventKind::kSwitchIn, 510, 2, false, 0);  // on another one
+  source_.event(KernelEventKind::kSwitchIn, 600, 1, false, 1);
+  source_.event(KernelEventKind::kSwitchOut, 700, 1, false, 0);  // of its own accord
+  source_.event(KernelEventKind::kSwitchIn, 710, 2, false, 0);
+  source_.event(KernelEventKind::kSwitchIn, 800, 1, false, 1);
+  main.frame(990, 1000);
+  end(2000);
+  EXPECT_EQ(preempted_ticks(1), 200u);
+  EXPECT_EQ(sum_of(1, &trace::FrameThread::taken_ticks), 40u);
+}
+
 TEST_F(KernelLogTest, CallsThatOverlapAreComparedWithThoseThatDoNot) {
   FakeThread a(game_, 1);
   FakeThread b(game_, 2);
@@ -319,7 +362,7 @@ TEST_F(KernelLogTest, CodeIsKeptOfHitchesAlone) {
   FakeThread thread(game_, 7);
   thread.frame(90, 100);
   const auto sample = [&](std::uint64_t key, std::uint64_t ip) {
-    source_.waiting.push_back({key, 0, ip, 7, KernelEventKind::kSample, false, false});
+    source_.waiting.push_back({key, 0, ip, 7, KernelEventKind::kSample, 0, false, false});
   };
   sample(500, 0x400700);
   thread.frame(990, 1000);

@@ -179,6 +179,8 @@ TEST(TraceWriter, PausedOnlyWhatLastsIsWritten) {
   writer.set_paused(true);
   writer.put(frame_record(1));
   writer.put(trace::FrameThread{.frame = 1});
+  writer.put(trace::FrameFault{.frame = 1});
+  writer.put(trace::CodeSample{.frame = 1});
   writer.put(trace::Thread{.id = 0, .tid = 7});
   writer.set_paused(false);
   writer.put(frame_record(2));
@@ -187,6 +189,8 @@ TEST(TraceWriter, PausedOnlyWhatLastsIsWritten) {
   ASSERT_EQ(records<trace::Frame>(parsed).size(), 1u);
   EXPECT_EQ(records<trace::Frame>(parsed)[0].id, 2u);
   EXPECT_TRUE(records<trace::FrameThread>(parsed).empty());
+  EXPECT_TRUE(records<trace::FrameFault>(parsed).empty());
+  EXPECT_TRUE(records<trace::CodeSample>(parsed).empty());
   EXPECT_EQ(records<trace::Thread>(parsed).size(), 1u);
 }
 

@@ -140,6 +140,8 @@ TEST(Faults, PreemptedIsToldByTimeNotByCount) {
   EXPECT_EQ(only(with(spec, row)).verdict, Verdict::kWaiting);
   row.preempted_ticks = 5'500'000;
   EXPECT_EQ(only(with(spec, row)).verdict, Verdict::kPreempted);
+  row.taken_ticks = 5'000'000;  // by its own workers
+  EXPECT_EQ(only(with(spec, row)).verdict, Verdict::kWaiting);
 }
 
 TEST(Faults, ThePriceOfTheGameComesFirst) {
