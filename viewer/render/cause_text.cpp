@@ -241,14 +241,18 @@ std::string part_clause(const Report& report, const Hitch& hitch, const Cause& c
   return "";
 }
 
-std::string partly_clause(const Report& report, const Cause& cause) {
+std::string partly_clause(const Report& report, const Hitch& hitch, const Cause& cause,
+                          SiteNames& names) {
   std::string text = "partly ";
   text += part_label(cause.part);
   text += " (";
   if (cause.part == Part::kFaults) {
     text += report.measures.fault_price_ns > 0 ? "est. " : "";
   }
-  return text + "+" + duration_text(cause.excess_ns) + ", " + percent_text(cause.share) + ")";
+  text += "+" + duration_text(cause.excess_ns) + ", " + percent_text(cause.share) + ")";
+  if (cause.part != Part::kFaults) return text;
+  const analyse::FaultGroup* group = main_group(hitch.faults.own);
+  return group != nullptr ? text + " " + fault_what(*group, names, report.trace) : text;
 }
 
 std::string coincidence_clause(const analyse::Coincidence& coincidence) {
@@ -297,7 +301,8 @@ std::string cause_sentence(const Report& report, const Hitch& hitch, SiteNames& 
         "");
   } else {
     for (const Cause& cause : hitch.causes) {
-      add(cause.partly() ? partly_clause(report, cause) : part_clause(report, hitch, cause, names),
+      add(cause.partly() ? partly_clause(report, hitch, cause, names)
+                         : part_clause(report, hitch, cause, names),
           "; ");
     }
     if (hitch.causes.empty()) add("the excess is spread over many small parts", "");
