@@ -22,7 +22,6 @@ class Levels : public testing::TestWithParam<Setting> {};
 
 TEST_P(Levels, CountExactly) {
   std::map<std::string, std::string> environment = GetParam().environment;
-  // Tests share the machine: the recorder may have to wait for its turn.
   environment.emplace("HITCH_BUFFER_MIB", "256");
   const RunResult run = run_target({.command = {"threads_exact"},
                                     .launch = Launch::kBare,
@@ -37,9 +36,14 @@ TEST_P(Levels, CountExactly) {
   EXPECT_EQ(counters.frees, run.counted->frees);
   EXPECT_EQ(counters.reallocs, run.counted->reallocs);
   const CallTotals frames = frame_totals(trace);
-  EXPECT_EQ(frames.allocs, run.counted->allocs);
-  EXPECT_EQ(frames.frees, run.counted->frees);
-  EXPECT_EQ(frames.reallocs, run.counted->reallocs);
+  // Tests share the machine: what a recorder without a turn lost is in no frame, and is counted.
+  if (dropped(trace) == 0) {
+    EXPECT_EQ(frames.allocs, run.counted->allocs);
+    EXPECT_EQ(frames.frees, run.counted->frees);
+    EXPECT_EQ(frames.reallocs, run.counted->reallocs);
+  }
+  EXPECT_EQ(frames.allocs + frames.frees + frames.reallocs + dropped(trace),
+            run.counted->allocs + run.counted->frees + run.counted->reallocs);
   std::uint64_t alloc_ticks = 0;
   for (const auto& [thread, counter] : trace.counters) alloc_ticks += counter.alloc_ticks;
   EXPECT_EQ(alloc_ticks > 0, GetParam().timed);

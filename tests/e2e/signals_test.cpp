@@ -10,7 +10,7 @@ TEST(SignalsTest, AHandlerThatInterruptsAHookIsCountedExactly) {
   const RunResult run =
       run_target({.command = {"signal_in_malloc"},
                   .launch = Launch::kBare,
-                  .environment = {{"HITCH_BUFFER_MIB", "256"}},  // tests share the machine
+                  .environment = {{"HITCH_BUFFER_MIB", "256"}},
                   .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
@@ -20,7 +20,10 @@ TEST(SignalsTest, AHandlerThatInterruptsAHookIsCountedExactly) {
   EXPECT_EQ(counter_totals(trace).frees, run.counted->frees);
   std::uint64_t nested = 0;
   for (const auto& [thread, counters] : trace.counters) nested += counters.nested;
-  EXPECT_EQ(dropped(trace), nested);
+  // Tests share the machine: a recorder without a turn loses some, and counts them.
+  std::uint64_t lost = 0;
+  for (const auto& gap : trace.gaps) lost += gap.reason == 1 ? gap.events : 0;
+  EXPECT_EQ(dropped(trace), nested + lost);
   EXPECT_LE(nested, 2u * 1000u);
   EXPECT_EQ(trace.repair.malformed, 0u);
 }
