@@ -268,9 +268,6 @@ void FrameAggregator::realloc_begin(const Event& event) {
   pending.open = true;
   pending.address = event.block;
   pending.known = blocks_.released(event.thread, event.key, event.block, pending.block);
-  if (pending.known && pending.block.size >= KernelLog::kLargeBytes)
-    kernel_.large_freed(*log.kernel, event.key, event.block, pending.block,
-                        timeline_.at(event.key).record.id);
 }
 
 void FrameAggregator::realloc_end(const Event& event) {
@@ -311,10 +308,13 @@ void FrameAggregator::realloc_end(const Event& event) {
     keeper_->add({start, duration, event.block, old.open ? old.address : 0, event.size, at.site,
                   event.thread, format::EventKind::kRealloc, event.op, outcome});
   }
+  const bool was_large = old.open && old.known && old.block.size >= KernelLog::kLargeBytes;
+  if (was_large || bytes >= KernelLog::kLargeBytes) [[unlikely]]
+    kernel_.large_reallocated(was_large ? old.address : 0,
+                              bytes >= KernelLog::kLargeBytes ? event.block : 0);
   if (got_block) {
     blocks_.allocated(event.thread, event.key, event.block,
                       {bytes, at.site, static_cast<std::uint16_t>(at.frame)});
-    if (bytes >= KernelLog::kLargeBytes) kernel_.large_allocated(event.block, at.site, bytes);
     if (bytes >= config_.large_block_bytes) {
       put_large_block(event.key, at.frame, event.thread, event, bytes, at.site);
     }

@@ -260,6 +260,16 @@ void KernelLog::large_freed(ThreadKernel& thread, std::uint64_t key, std::uint64
   watched_.erase(address);
 }
 
+void KernelLog::large_reallocated(std::uint64_t old_address, std::uint64_t new_address) {
+  std::uint64_t faults = 0;
+  if (const auto old = large_faults_.find(old_address); old != large_faults_.end()) {
+    faults = old->second;
+    large_faults_.erase(old);
+  }
+  if (old_address != new_address) watched_.erase(old_address);
+  if (new_address != 0 && large_faults_.size() < kMostLarge) large_faults_[new_address] = faults;
+}
+
 void KernelLog::advance(std::uint64_t horizon, std::uint64_t now_ms) {
   now_ms_ = now_ms;
   take_until(horizon + 1);

@@ -118,6 +118,8 @@ class KernelLog {
   void large_allocated(std::uint64_t address, std::uint32_t site, std::uint64_t size);
   void large_freed(ThreadKernel& thread, std::uint64_t key, std::uint64_t address,
                    const resolve::LiveBlock& block, std::uint64_t frame);
+  // By realloc, which moves the pages of a large block: no churn. 0: that side is not large.
+  void large_reallocated(std::uint64_t old_address, std::uint64_t new_address);
 
   // What the game itself mapped and unmapped.
   resolve::Mmaps& mmaps() { return mmaps_; }

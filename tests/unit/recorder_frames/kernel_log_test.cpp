@@ -401,6 +401,26 @@ TEST_F(KernelLogTest, ChurnIsABufferThatIsMappedAgainAndAgain) {
   EXPECT_EQ(faults_of(FaultKind::kRecycled), 4u * 64);
 }
 
+// The kernel moves its pages; only what it grows by is fresh.
+TEST_F(KernelLogTest, ABlockThatGrowsByReallocIsNoChurn) {
+  FakeThread thread(game_, 7);
+  constexpr std::uint64_t kBytes = 256 * 1024;
+  thread.alloc(100, kBlock, kBytes, 0x400000, 5);
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    for (std::uint64_t page = 0; page < 64; ++page)
+      source_.fault(1000 * i + page, 7, kBlock + (i * 64 + page) * kPage);
+    thread.realloc_begin(1000 * i + 500, kBlock, 0x400300);
+    thread.realloc_end(format::BufferKind::kReallocInPlace, 1000 * i + 510, kBlock,
+                       kBytes * (i + 1), 0x400300, 5);
+  }
+  thread.free(9000, kBlock, 0x400200, 5);
+  thread.alloc(9500, kBlock, kBytes, 0x400000, 5);
+  end(10000);
+  std::uint64_t remapped = 0;
+  for (const trace::SiteChurn& churn : out_.all<trace::SiteChurn>()) remapped += churn.remapped;
+  EXPECT_EQ(remapped, 0u);  // the block that was released was another site's by then
+}
+
 TEST_F(KernelLogTest, LongCallsAreWaitedFor) {
   FakeThread thread(game_, 7);
   source_.fault(1000, 7, kBlock + kPage);
