@@ -7,11 +7,10 @@ namespace hitch::support {
 namespace {
 
 TEST(SignalsTest, AHandlerThatInterruptsAHookIsCountedExactly) {
-  const RunResult run =
-      run_target({.command = {"signal_in_malloc"},
-                  .launch = Launch::kBare,
-                  .environment = {{"HITCH_BUFFER_MIB", "256"}},
-                  .count = Watch::kInFront});
+  const RunResult run = run_target({.command = {"signal_in_malloc"},
+                                    .launch = Launch::kBare,
+                                    .environment = {{"HITCH_BUFFER_MIB", "256"}},
+                                    .count = Watch::kInFront});
   ASSERT_EQ(run.exit_status, 0) << run.describe();
   ASSERT_TRUE(run.counted);
   ASSERT_EQ(run.traces.size(), 1u) << run.describe();
