@@ -85,6 +85,8 @@ Balance balance_of(const model::Trace& trace, model::FrameId id, const Measures&
     double off_cpu = std::max(0.0, balance.work - work_cpu);
     if (measures.switches_known) {
       balance.blocked_in_allocator = inside(clock.ns(own.call_off_ticks));
+      balance.preempted_in_allocator =
+          std::min(clock.ns(own.call_preempted_ticks), balance.blocked_in_allocator);
       off_cpu = std::max(0.0, off_cpu - balance.blocked_in_allocator);
     }
     balance[Part::kWaiting] = take(off_cpu);

@@ -28,10 +28,11 @@ struct Balance {
   double work = 0;
   std::array<double, kParts> parts{};
   double present_cpu = 0;
-  double blocked_in_allocator = 0;  // off the CPU inside allocator calls: not in waiting
-  double preempted = 0;             // of waiting: ready to run, but others had the CPU
-  double taken = 0;                 // of preempted: those others were threads of the game
-  double faults_in_allocator = 0;   // of the allocator's time, estimated
+  double blocked_in_allocator = 0;    // off the CPU inside allocator calls: not in waiting
+  double preempted_in_allocator = 0;  // of blocked_in_allocator, where switches are known
+  double preempted = 0;               // of waiting: ready to run, but others had the CPU
+  double taken = 0;                   // of preempted: those others were threads of the game
+  double faults_in_allocator = 0;     // of the allocator's time, estimated
   double contention = 0;  // of the allocator's time: what calls took longer beside other threads'
   bool counters_known = true;  // false: no CPU time and faults for this frame; rest holds all
 

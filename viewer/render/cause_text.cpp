@@ -178,7 +178,8 @@ std::string part_clause(const Report& report, const Hitch& hitch, const Cause& c
   switch (cause.part) {
     case Part::kAllocator: {
       std::string text = "the allocator took " + more + " more than usual" + share;
-      const double blocked = hitch.balance.blocked_in_allocator;
+      const double preempted = hitch.balance.preempted_in_allocator;
+      const double blocked = hitch.balance.blocked_in_allocator - preempted;
       const double faulting = hitch.balance.faults_in_allocator;
       const double contended = hitch.balance.contention - hitch.usual.contention;
       if (faulting >= 0.2 * cause.excess_ns) {
@@ -187,11 +188,15 @@ std::string part_clause(const Report& report, const Hitch& hitch, const Cause& c
       }
       if (blocked >= 0.2 * cause.excess_ns) {
         text += ", " + duration_text(std::min(blocked, cause.excess_ns)) + " of it off the CPU: " +
-                (report.measures.switches_known ? "a contended lock, or preempted"
+                (report.measures.switches_known ? "a contended lock"
                                                 : "a contended lock or the kernel");
       } else if (contended >= 0.2 * cause.excess_ns) {
         text += ", " + duration_text(std::min(contended, cause.excess_ns)) +
                 " of it because other threads were in the allocator too (contention)";
+      }
+      if (preempted >= 0.2 * cause.excess_ns) {
+        text += ", " + duration_text(std::min(preempted, cause.excess_ns)) +
+                " of it preempted: others had the CPU";
       }
       return text;
     }
@@ -334,7 +339,8 @@ std::string try_text(const Report& report, const Hitch& hitch, SiteNames& names)
     return "run this code once, or create what it needs, while loading";
   switch (hitch.verdict) {
     case Verdict::kAllocator:
-      if (hitch.balance.blocked_in_allocator * 2 >= hitch.balance[Part::kAllocator])
+      if ((hitch.balance.blocked_in_allocator - hitch.balance.preempted_in_allocator) * 2 >=
+          hitch.balance[Part::kAllocator])
         return "allocate less at the same time on several threads, or give each its own pool";
       if (static_cast<double>(hitch.sums.allocs) >= 3 * hitch.usual_allocs)
         return "reserve, reuse or batch what these call sites allocate; an arena that is reset "
