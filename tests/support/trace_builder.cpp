@@ -229,6 +229,18 @@ std::string TraceBuilder::bytes(bool with_index) {
   return whole;
 }
 
+trace::FrameFault fault_row(std::uint64_t frame, std::uint64_t thread, format::FaultOwner owner,
+                            std::uint64_t id, std::uint64_t faults, format::FaultKind kind) {
+  trace::FrameFault row;
+  row.frame = frame;
+  row.thread = thread;
+  row.owner = static_cast<std::uint64_t>(owner);
+  row.id = id;
+  row.kind = static_cast<std::uint64_t>(kind);
+  row.faults = faults;
+  return row;
+}
+
 std::string write_temporary(const std::string& name, const std::string& bytes) {
   const auto folder = std::filesystem::temp_directory_path() / "hitchtrace-tests";
   std::filesystem::create_directories(folder);

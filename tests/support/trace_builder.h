@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "format/fault_kinds.h"
 #include "format/file_layout.h"
 #include "format/trace_records.h"
 
@@ -100,6 +101,12 @@ class TraceBuilder {
   std::uint64_t next_frame_ = 0;
   std::uint64_t now_ = 0;
 };
+
+// Page faults of one thread in one frame.
+format::trace::FrameFault fault_row(std::uint64_t frame, std::uint64_t thread,
+                                    format::FaultOwner owner, std::uint64_t id,
+                                    std::uint64_t faults,
+                                    format::FaultKind kind = format::FaultKind::kFirstTouch);
 
 // Writes `bytes` to a new file under the test's temporary folder and returns its path.
 std::string write_temporary(const std::string& name, const std::string& bytes);

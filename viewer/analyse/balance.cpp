@@ -2,37 +2,9 @@
 
 #include <algorithm>
 
+#include "viewer/analyse/fault_price.h"
+
 namespace hitch::analyse {
-namespace {
-
-// The game's own faults know its memory and its machine at that moment; the recorder's
-// measurement at its start stands in when there were too few.
-void read_fault_price(const model::Trace& trace, Measures& measures) {
-  constexpr std::uint64_t kEnough = 32;
-  constexpr double kMost = 1e6;
-  const auto price_of = [&](std::uint64_t in_game) {
-    return trace.fault_prices.find(
-        {static_cast<std::uint64_t>(format::FaultPriceClass::kAnonymous), in_game});
-  };
-  const auto at_start = price_of(0);
-  const auto in_game = price_of(1);
-  double ns = trace.fact_number("fault.price_ns", 0);
-  double outside = 0;
-  if (at_start != trace.fault_prices.end()) {
-    if (measures.faults_seen)
-      measures.fault_capture_ns = static_cast<double>(at_start->second.capture_picoseconds) / 1e3;
-    ns = static_cast<double>(at_start->second.picoseconds) / 1e3 + measures.fault_capture_ns;
-    outside = static_cast<double>(at_start->second.outside_picoseconds) / 1e3;
-  }
-  if (in_game != trace.fault_prices.end() && in_game->second.faults >= kEnough) {
-    ns = static_cast<double>(in_game->second.picoseconds) / 1e3 + outside;
-    measures.price_in_game = true;
-  }
-  measures.fault_price_ns = std::clamp(ns, 0.0, kMost);
-}
-
-}  // namespace
-
 Measures measures_of(const model::Trace& trace) {
   Measures measures;
   const std::string level = trace.fact("option.level", "trace");
@@ -44,7 +16,13 @@ Measures measures_of(const model::Trace& trace) {
   measures.faults_seen = source == "perf_event";
   measures.owners_seen = measures.faults_seen || source == "pagemap";
   measures.switches_known = measures.faults_seen;
-  read_fault_price(trace, measures);
+  constexpr double kMostNs = 1e6;
+  const FaultPrice price = fault_price(trace, format::FaultPriceClass::kAnonymous);
+  if (measures.faults_seen) measures.fault_capture_ns = price.capture_ns;
+  measures.price_in_game = price.is_of_the_game();
+  measures.fault_price_ns = std::clamp(
+      price.best_ns(measures.faults_seen).value_or(trace.fact_number("fault.price_ns", 0)), 0.0,
+      kMostNs);
   return measures;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "format/buffer_records.h"
+#include "viewer/analyse/fault_price.h"
 
 namespace hitch::analyse {
 
@@ -44,22 +45,16 @@ FaultKind FaultGroup::kind() const {
   return static_cast<FaultKind>(most - kinds.begin());
 }
 
-double fault_price_of(const model::Trace& trace, const Measures& measures, FaultOwner owner,
-                      FaultKind kind) {
-  constexpr std::uint64_t kEnough = 32;
-  const auto number = static_cast<std::uint64_t>(price_class_of(owner, kind));
-  const auto at_start = trace.fault_prices.find({number, 0});
-  const auto in_game = trace.fault_prices.find({number, 1});
-  const bool measured = at_start != trace.fault_prices.end();
-  if (in_game != trace.fault_prices.end() && in_game->second.faults >= kEnough) {
-    const double outside =
-        measured ? static_cast<double>(at_start->second.outside_picoseconds) / 1e3 : 0.0;
-    return static_cast<double>(in_game->second.picoseconds) / 1e3 + outside;
+FaultPrices::FaultPrices(const model::Trace& trace, const Measures& measures) {
+  for (std::size_t i = 0; i < ns_.size(); ++i) {
+    ns_[i] = fault_price(trace, static_cast<FaultPriceClass>(i))
+                 .best_ns(measures.faults_seen)
+                 .value_or(measures.fault_price_ns);
   }
-  if (!measured) return measures.fault_price_ns;
-  const double capture =
-      measures.faults_seen ? static_cast<double>(at_start->second.capture_picoseconds) / 1e3 : 0.0;
-  return static_cast<double>(at_start->second.picoseconds) / 1e3 + capture;
+}
+
+double FaultPrices::ns(FaultOwner owner, FaultKind kind) const {
+  return ns_[static_cast<std::size_t>(price_class_of(owner, kind))];
 }
 
 std::vector<FaultGroup> fault_groups(const model::Trace& trace, const Measures& measures,
@@ -71,6 +66,7 @@ std::vector<FaultGroup> fault_groups(const model::Trace& trace, const Measures& 
     std::map<model::PlaceId, std::uint64_t> places;
     std::map<model::ThreadId, std::uint64_t> threads;
   };
+  const FaultPrices prices(trace, measures);
   std::map<std::pair<FaultOwner, std::uint64_t>, Sums> groups;
   for (const model::FrameFault& row : rows) {
     if (!wanted(row)) continue;
@@ -84,7 +80,7 @@ std::vector<FaultGroup> fault_groups(const model::Trace& trace, const Measures& 
     group.waited_faults += row.waited_faults;
     group.kinds[static_cast<std::size_t>(row.kind)] += row.faults;
     group.bytes += faults * (row.kind == FaultKind::kHugePage ? kHuge : kPage);
-    group.est_ns += faults * fault_price_of(trace, measures, row.owner, row.kind);
+    group.est_ns += faults * prices.ns(row.owner, row.kind);
     sums.ages += static_cast<double>(row.age_frames);
     if (row.place) sums.places[*row.place] += row.faults;
     if (row.thread) sums.threads[*row.thread] += row.faults;
@@ -129,6 +125,7 @@ FrameFaults frame_faults_of(const model::Trace& trace, const Measures& measures,
 
 std::vector<Churn> churn_of(const model::Trace& trace, const Measures& measures) {
   constexpr std::uint64_t kLeastUnmaps = 3;
+  const FaultPrices prices(trace, measures);
   std::map<std::uint64_t, Churn> sums;
   for (const format::trace::SiteChurn& row : trace.churn) {
     Churn& churn = sums[row.site];
@@ -141,8 +138,8 @@ std::vector<Churn> churn_of(const model::Trace& trace, const Measures& measures)
   std::vector<Churn> found;
   for (auto& [site, churn] : sums) {
     if (churn.unmaps < kLeastUnmaps || churn.faults < 16 * churn.unmaps) continue;
-    churn.est_ns = static_cast<double>(churn.faults) *
-                   fault_price_of(trace, measures, FaultOwner::kBlock, FaultKind::kFirstTouch);
+    churn.est_ns =
+        static_cast<double>(churn.faults) * prices.ns(FaultOwner::kBlock, FaultKind::kFirstTouch);
     found.push_back(churn);
   }
   std::stable_sort(found.begin(), found.end(),

@@ -33,10 +33,15 @@ struct FaultGroup {
 
 using FaultFilter = std::function<bool(const model::FrameFault&)>;
 
-// Price of one fault of a kind, in ns: measured in the run where there are enough, else at its
-// start.
-double fault_price_of(const model::Trace& trace, const Measures& measures, format::FaultOwner owner,
-                      format::FaultKind kind);
+// What a fault of each owner and kind takes in this run, in ns.
+class FaultPrices {
+ public:
+  FaultPrices(const model::Trace& trace, const Measures& measures);
+  double ns(format::FaultOwner owner, format::FaultKind kind) const;
+
+ private:
+  std::array<double, format::kFaultPriceClasses> ns_{};
+};
 
 // Dearest first.
 std::vector<FaultGroup> fault_groups(const model::Trace& trace, const Measures& measures,

@@ -1,9 +1,10 @@
 #include "viewer/model/trace_loader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 #include <unordered_map>
+
+#include "viewer/model/trace_finish.h"
 
 namespace hitch::model {
 namespace {
@@ -196,9 +197,9 @@ class Loader {
     out_.site_totals.resize(sites);
     for (const auto& [id, text] : heap_names_) out_.heaps[id].name = out_.text(text);
     sort_frames();
-    leave_out_given_up();
-    index_frame_threads();
-    drop_dangling();
+    leave_out_given_up(out_);
+    index_frame_threads(out_);
+    drop_dangling(out_);
     sum_histograms();
     if (left_out_ > 0) {
       out_.warnings.push_back(std::to_string(left_out_) +
@@ -340,21 +341,12 @@ class Loader {
       frame.picture = pictures;
       if (frame.kind == FrameKind::kPresent) ++pictures;
     }
-    std::size_t kept = 0;
-    for (auto& [number, row] : thread_rows_) {
-      const std::optional<FrameId> frame = out_.find_frame(number);
-      if (!frame) {
-        ++left_out_;
-        continue;
-      }
-      row.frame = *frame;
-      thread_rows_[kept++].second = row;
-    }
-    thread_rows_.resize(kept);
-    std::sort(thread_rows_.begin(), thread_rows_.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.second.frame, a.second.thread) < std::tie(b.second.frame, b.second.thread);
+    std::vector<FrameThread> rows;
+    place_rows(thread_rows_, rows);
+    std::sort(rows.begin(), rows.end(), [](const FrameThread& a, const FrameThread& b) {
+      return std::tie(a.frame, a.thread) < std::tie(b.frame, b.thread);
     });
-    for (const auto& [number, row] : thread_rows_) {
+    for (const FrameThread& row : rows) {
       FrameThread* last = out_.frame_threads.empty() ? nullptr : &out_.frame_threads.back();
       if (last != nullptr && last->frame == row.frame && last->thread == row.thread) {
         add_row(*last, row);
@@ -362,7 +354,6 @@ class Loader {
         out_.frame_threads.push_back(row);
       }
     }
-    thread_rows_ = {};
     place_rows(fault_rows_, out_.faults);
     place_rows(sample_rows_, out_.code_samples);
   }
@@ -382,72 +373,6 @@ class Loader {
     rows = {};
     std::stable_sort(out.begin(), out.end(),
                      [](const Row& a, const Row& b) { return a.frame < b.frame; });
-  }
-
-  // Frames whose rows were taken out of the file would look as if nothing had been done in them.
-  void leave_out_given_up() {
-    const auto first = std::lower_bound(
-        out_.frames.begin(), out_.frames.end(), out_.given_up.frames,
-        [](const Frame& frame, std::uint64_t number) { return frame.number < number; });
-    const auto left_out = static_cast<std::size_t>(first - out_.frames.begin());
-    if (left_out == 0) return;
-    out_.given_up.ticks = first[-1].end - out_.frames.front().begin;
-    out_.frames.erase(out_.frames.begin(), first);
-    const auto move_up = [&](auto& rows) {
-      std::erase_if(rows, [&](const auto& row) { return row.frame.index() < left_out; });
-      for (auto& row : rows) row.frame = FrameId(row.frame.index() - left_out);
-    };
-    move_up(out_.frame_threads);
-    move_up(out_.faults);
-    move_up(out_.code_samples);
-  }
-
-  void index_frame_threads() {
-    out_.frame_thread_begin.assign(out_.frames.size() + 1, out_.frame_threads.size());
-    for (std::size_t row = out_.frame_threads.size(); row-- > 0;) {
-      out_.frame_thread_begin[out_.frame_threads[row].frame.index()] = row;
-    }
-    for (std::size_t frame = out_.frames.size(); frame-- > 0;) {
-      out_.frame_thread_begin[frame] =
-          std::min(out_.frame_thread_begin[frame], out_.frame_thread_begin[frame + 1]);
-    }
-  }
-
-  // Afterwards every id in the model names something that is there.
-  void drop_dangling() {
-    for (Site& site : out_.sites) {
-      drop(site.module, out_.modules.size());
-      drop(site.stack, out_.stacks.size());
-    }
-    for (Stack& stack : out_.stacks) {
-      for (auto& module : stack.modules) drop(module, out_.modules.size());
-    }
-    for (FrameThread& row : out_.frame_threads) drop(row.slowest_site, out_.sites.size());
-    for (Place& place : out_.places) drop(place.module, out_.modules.size());
-    for (FrameFault& row : out_.faults) {
-      drop(row.place, out_.places.size());
-      using format::FaultOwner;
-      const bool of_site = row.owner == FaultOwner::kBlock || row.owner == FaultOwner::kAllocator;
-      if ((of_site && row.id >= out_.sites.size()) ||
-          (row.owner == FaultOwner::kModule && row.id >= out_.modules.size())) {
-        row.owner = FaultOwner::kUnknown;
-      }
-      if (row.owner == FaultOwner::kMapping && row.id > out_.sites.size()) row.id = 0;
-    }
-    std::erase_if(out_.code_samples, [this](const CodeSample& row) {
-      return row.place.index() >= out_.places.size();
-    });
-    std::erase_if(out_.churn,
-                  [this](const trace::SiteChurn& row) { return row.site >= out_.sites.size(); });
-    for (Outlier& outlier : out_.outliers) {
-      drop(outlier.site, out_.sites.size());
-      drop(outlier.stack, out_.stacks.size());
-    }
-  }
-
-  template <class Id>
-  static void drop(std::optional<Id>& id, std::size_t count) {
-    if (id && id->index() >= count) id.reset();
   }
 
   // Scope 2 is the whole run; traces that lack it are summed over the threads.
@@ -481,54 +406,6 @@ class Loader {
 };
 
 }  // namespace
-
-namespace {
-
-template <class Row>
-std::span<const Row> rows_of(const std::vector<Row>& rows, FrameId frame) {
-  struct ByFrame {
-    bool operator()(const Row& row, FrameId id) const { return row.frame < id; }
-    bool operator()(FrameId id, const Row& row) const { return id < row.frame; }
-  };
-  const auto [first, last] = std::equal_range(rows.begin(), rows.end(), frame, ByFrame{});
-  return {rows.data() + (first - rows.begin()), static_cast<std::size_t>(last - first)};
-}
-
-}  // namespace
-
-std::span<const FrameFault> Trace::faults_of(FrameId frame) const { return rows_of(faults, frame); }
-
-std::span<const CodeSample> Trace::samples_of(FrameId frame) const {
-  return rows_of(code_samples, frame);
-}
-
-std::optional<FrameId> Trace::find_frame(std::uint64_t number) const {
-  if (number < frames.size() && frames[number].number == number) return FrameId(number);
-  const auto found =
-      std::lower_bound(frames.begin(), frames.end(), number,
-                       [](const Frame& frame, std::uint64_t n) { return frame.number < n; });
-  if (found == frames.end() || found->number != number) return std::nullopt;
-  return FrameId(static_cast<std::size_t>(found - frames.begin()));
-}
-
-std::string Trace::fact(const std::string& key, const std::string& fallback) const {
-  const auto found = meta.find(key);
-  return found == meta.end() ? fallback : found->second;
-}
-
-double Trace::fact_number(const std::string& key, double fallback) const {
-  const auto found = meta.find(key);
-  if (found == meta.end()) return fallback;
-  double value = 0;
-  const char* past = found->second.data() + found->second.size();
-  const auto result = std::from_chars(found->second.data(), past, value);
-  return result.ec == std::errc() ? value : fallback;
-}
-
-std::string Trace::text(std::uint64_t number) const {
-  const auto found = texts.find(number);
-  return found == texts.end() ? "" : found->second;
-}
 
 Trace load_trace(load::TraceReader& reader, LoadLimits limits) {
   Trace trace;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <tuple>
 
 #include "viewer/render/fault_text.h"
 #include "viewer/render/units.h"
@@ -67,27 +68,61 @@ std::string others_text(const Report& report, const Hitch& hitch, SiteNames& nam
   return who.empty() ? text : text + " (" + who + ")";
 }
 
+constexpr auto kByCount = [](const auto& a, const auto& b) { return a.second < b.second; };
+
+// Where a thread's samples of a frame lie.
+struct CodeTally {
+  std::uint64_t all = 0;
+  std::string module;  // that most of them lie in
+  std::uint64_t in_module = 0;
+  std::string function;  // of all modules, that most of them lie in; empty: not of that module
+  std::uint64_t in_function = 0;
+};
+
+CodeTally tally_of(const Report& report, model::FrameId frame, model::ThreadId thread,
+                   const char* no_module, SiteNames& names) {
+  CodeTally tally;
+  std::map<std::string, std::uint64_t> modules;
+  std::map<std::pair<std::string, std::string>, std::uint64_t> functions;
+  for (const model::CodeSample& row : report.trace.samples_of(frame)) {
+    if (row.thread != thread) continue;
+    const Name& name = names.place(row.place);
+    const std::string module = name.module.empty() ? no_module : name.module;
+    modules[module] += row.samples;
+    functions[{module, name.function}] += row.samples;
+    tally.all += row.samples;
+  }
+  if (tally.all == 0) return tally;
+  std::tie(tally.module, tally.in_module) =
+      *std::max_element(modules.begin(), modules.end(), kByCount);
+  const auto function = std::max_element(functions.begin(), functions.end(), kByCount);
+  if (function->first.first == tally.module) {
+    tally.function = function->first.second;
+    tally.in_function = function->second;
+  }
+  return tally;
+}
+
+std::string samples_text(const CodeTally& tally) {
+  return count_text(tally.in_module) + " of " + count_text(tally.all) + " samples in " +
+         tally.module;
+}
+
 // Who computed while the presenting thread waited, and what: "worker 2 computed: 9 of 11 samples in
 // libfoo.so"; a collection when that is a managed run-time. Empty without samples of others.
 std::string busy_text(const Report& report, const Hitch& hitch, SiteNames& names) {
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
-  std::map<model::ThreadId, std::map<std::string, std::uint64_t>> threads;
   std::map<model::ThreadId, std::uint64_t> sums;
   for (const model::CodeSample& row : report.trace.samples_of(hitch.frame)) {
-    if (frame.thread && row.thread == *frame.thread) continue;
-    const std::string& module = names.place(row.place).module;
-    threads[row.thread][module.empty() ? "code in no module (JIT?)" : module] += row.samples;
-    sums[row.thread] += row.samples;
+    if (!frame.thread || row.thread != *frame.thread) sums[row.thread] += row.samples;
   }
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto busiest = std::max_element(sums.begin(), sums.end(), by_count);
+  const auto busiest = std::max_element(sums.begin(), sums.end(), kByCount);
   if (busiest == sums.end() || busiest->second < 2) return "";
-  const auto& modules = threads[busiest->first];
-  const auto module = std::max_element(modules.begin(), modules.end(), by_count);
-  std::string text = names.thread(busiest->first) + " computed: " + count_text(module->second) +
-                     " of " + count_text(busiest->second) + " samples in " + module->first;
+  const CodeTally tally =
+      tally_of(report, hitch.frame, busiest->first, "code in no module (JIT?)", names);
+  std::string text = names.thread(busiest->first) + " computed: " + samples_text(tally);
   for (const analyse::ManagedHeap& heap : report.managed_heaps) {
-    if (heap.module == module->first && sums.size() == 1)
+    if (heap.module == tally.module && sums.size() == 1)
       text += ", and no other thread ran: a suspected collection of " + heap.runtime;
   }
   return text;
@@ -145,28 +180,15 @@ std::string waiting_text(const Report& report, const Hitch& hitch, const Cause& 
   return text;
 }
 
-// "9 of 11 samples in libLLVM-14.so, most in llvm::Foo::run"; empty without samples.
+// "9 of 11 samples in libLLVM-14.so, most of them in llvm::Foo::run"; empty without samples.
 std::string code_text(const Report& report, const Hitch& hitch, SiteNames& names) {
   const model::Frame& frame = report.trace.frames[hitch.frame.index()];
-  std::map<std::string, std::uint64_t> modules;
-  std::map<std::pair<std::string, std::string>, std::uint64_t> functions;
-  std::uint64_t all = 0;
-  for (const model::CodeSample& row : report.trace.samples_of(hitch.frame)) {
-    if (!frame.thread || row.thread != *frame.thread) continue;
-    const Name& name = names.place(row.place);
-    const std::string module = name.module.empty() ? "code in no module" : name.module;
-    modules[module] += row.samples;
-    functions[{module, name.function}] += row.samples;
-    all += row.samples;
-  }
-  if (all < 2) return "";
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto module = std::max_element(modules.begin(), modules.end(), by_count);
-  std::string text =
-      count_text(module->second) + " of " + count_text(all) + " samples in " + module->first;
-  const auto function = std::max_element(functions.begin(), functions.end(), by_count);
-  if (function->first.first == module->first && function->second * 2 >= module->second)
-    text += ", most of them in " + function->first.second;
+  if (!frame.thread) return "";
+  const CodeTally tally = tally_of(report, hitch.frame, *frame.thread, "code in no module", names);
+  if (tally.all < 2) return "";
+  std::string text = samples_text(tally);
+  if (!tally.function.empty() && tally.in_function * 2 >= tally.in_module)
+    text += ", most of them in " + tally.function;
   return text;
 }
 

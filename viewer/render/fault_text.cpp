@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 
+#include "viewer/analyse/fault_price.h"
 #include "viewer/render/report_pieces.h"
 #include "viewer/render/units.h"
 
@@ -180,24 +181,16 @@ std::string price_text(const Report& report) {
   static constexpr std::array<const char*, format::kFaultPriceClasses> kNames = {
       "a fresh page", "pages of a file", "a copied page", "a huge page"};
   std::string text;
-  for (std::uint64_t number = 0; number < kNames.size(); ++number) {
-    const auto at_start = report.trace.fault_prices.find({number, 0});
-    const auto in_game = report.trace.fault_prices.find({number, 1});
-    if (at_start == report.trace.fault_prices.end() && in_game == report.trace.fault_prices.end())
-      continue;
+  for (std::size_t number = 0; number < kNames.size(); ++number) {
+    const analyse::FaultPrice price =
+        analyse::fault_price(report.trace, static_cast<format::FaultPriceClass>(number));
+    if (!price.at_start_ns && !price.in_game_ns) continue;
     if (!text.empty()) text += "; ";
     text += kNames[number];
-    if (at_start != report.trace.fault_prices.end()) {
-      text += " " + duration_text(static_cast<double>(at_start->second.picoseconds) / 1e3) +
-              " at start";
-    }
-    if (in_game != report.trace.fault_prices.end()) {
-      const double outside = at_start != report.trace.fault_prices.end()
-                                 ? static_cast<double>(at_start->second.outside_picoseconds) / 1e3
-                                 : 0.0;
-      text += (at_start != report.trace.fault_prices.end() ? ", " : " ") +
-              duration_text(static_cast<double>(in_game->second.picoseconds) / 1e3 + outside) +
-              " in the game (" + count_text(in_game->second.faults) + " measured)";
+    if (price.at_start_ns) text += " " + duration_text(*price.at_start_ns) + " at start";
+    if (price.in_game_ns) {
+      text += (price.at_start_ns ? ", " : " ") + duration_text(*price.in_game_ns) +
+              " in the game (" + count_text(price.in_game_faults) + " measured)";
     }
   }
   return text;

@@ -1,6 +1,5 @@
 #include "recorder/faults/fault_price.h"
 
-#include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "recorder/faults/perf_event.h"
 #include "recorder/faults/perf_ring.h"
 
 namespace hitch::faults {
@@ -29,8 +29,8 @@ constexpr std::size_t kRingPages = 16;
 class OwnFaults {
  public:
   OwnFaults() {
-    begin_ = open_event(PERF_COUNT_SW_PAGE_FAULTS);
-    end_ = begin_ >= 0 ? open_event(PERF_COUNT_SW_PAGE_FAULTS_MIN) : -1;
+    begin_ = open_disabled(PERF_COUNT_SW_PAGE_FAULTS);
+    end_ = begin_ >= 0 ? open_disabled(PERF_COUNT_SW_PAGE_FAULTS_MIN) : -1;
     if (end_ < 0 || !ring_.map(begin_, kRingPages)) return;
     works_ = ioctl(end_, PERF_EVENT_IOC_SET_OUTPUT, begin_) == 0;
   }
@@ -51,30 +51,17 @@ class OwnFaults {
   std::vector<std::uint64_t> stamps() {
     std::vector<std::uint64_t> found;
     ring_.for_each([&](const perf_event_header& header, const char* payload, std::size_t bytes) {
-      std::uint64_t time = 0;
-      if (header.type != PERF_RECORD_SAMPLE || bytes < 32) return;
-      std::memcpy(&time, payload + 24, sizeof time);
-      found.push_back(time);
+      if (header.type != PERF_RECORD_SAMPLE) return;
+      if (const auto sample = read_as<PerfSample>(payload, bytes)) found.push_back(sample->time);
     });
     return found;
   }
 
  private:
-  static int open_event(std::uint64_t config) {
-    perf_event_attr attributes{};
-    attributes.size = sizeof attributes;
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.config = config;
-    attributes.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-                             PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-    attributes.use_clockid = 1;
-    attributes.clockid = CLOCK_MONOTONIC_RAW;
-    attributes.sample_period = 1;
-    attributes.exclude_kernel = 1;
-    attributes.exclude_hv = 1;
+  static int open_disabled(std::uint64_t config) {
+    perf_event_attr attributes = software_event(config, true);
     attributes.disabled = 1;
-    return static_cast<int>(
-        syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+    return open_event(attributes, 0, -1);
   }
 
   int begin_ = -1;

@@ -7,10 +7,8 @@
 // Threads that start later inherit them. An event that is inherited must belong to a processor to
 // have a ring, hence one of each for every processor. A fourth event, on the first thread alone,
 // tells the end of every 64th fault and so what a fault takes in this game.
-#include <linux/perf_event.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +20,7 @@
 #include <unordered_map>
 
 #include "recorder/faults/fault_source.h"
+#include "recorder/faults/perf_event.h"
 #include "recorder/faults/perf_ring.h"
 
 namespace hitch::faults {
@@ -35,15 +34,6 @@ constexpr std::size_t kMostRingBytes = std::size_t{64} << 20;  // of all process
 constexpr std::size_t kEndRingPages = 4;
 constexpr std::size_t kMostFollowing = 4096;  // descriptors of threads that are followed
 constexpr std::uint64_t kSampleNs = 1'000'000;
-// The fewest fields that do: the stack pointer alone would add a tenth to the price of a fault.
-constexpr std::uint64_t kSampleType =
-    PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-
-int open_event(const perf_event_attr& attributes, pid_t thread, int processor) {
-  return static_cast<int>(
-      syscall(SYS_perf_event_open, &attributes, thread, processor, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
 // "0-3,8" of /sys/devices/system/cpu/online.
 std::vector<int> online_processors() {
   std::vector<int> processors;
@@ -122,6 +112,19 @@ class PerfEventFaults final : public FaultSource {
  private:
   enum class Role : std::uint8_t { kFault, kMajor, kSample, kEnd };
 
+  static KernelEventKind kind_of(Role role) {
+    switch (role) {
+      case Role::kMajor:
+        return KernelEventKind::kMajor;
+      case Role::kSample:
+        return KernelEventKind::kSample;
+      case Role::kEnd:
+        return KernelEventKind::kFaultEnd;
+      case Role::kFault:
+        break;
+    }
+    return KernelEventKind::kFault;
+  }
   perf_event_attr attributes_of(Role role) const;
   int open_role(Role role, pid_t thread, int processor);
   int open_leaders();
@@ -147,37 +150,28 @@ class PerfEventFaults final : public FaultSource {
 };
 
 perf_event_attr PerfEventFaults::attributes_of(Role role) const {
-  perf_event_attr attributes{};
-  attributes.size = sizeof attributes;
-  attributes.type = PERF_TYPE_SOFTWARE;
-  attributes.sample_type = kSampleType;
-  attributes.sample_id_all = 1;
-  attributes.use_clockid = 1;
-  attributes.clockid = CLOCK_MONOTONIC_RAW;
-  attributes.exclude_kernel = exclude_kernel_ ? 1 : 0;
-  attributes.exclude_hv = exclude_kernel_ ? 1 : 0;
-  attributes.sample_period = 1;
-  attributes.inherit = role == Role::kFault ? 1 : 0;
-  attributes.inherit_thread = role == Role::kFault && inherit_thread_ ? 1 : 0;
   switch (role) {
-    case Role::kFault:
-      attributes.config = PERF_COUNT_SW_PAGE_FAULTS;
+    case Role::kFault: {
+      perf_event_attr attributes = software_event(PERF_COUNT_SW_PAGE_FAULTS, exclude_kernel_);
+      attributes.inherit = 1;
+      attributes.inherit_thread = inherit_thread_ ? 1 : 0;
       attributes.context_switch = 1;
       attributes.task = 1;
-      break;
+      attributes.sample_id_all = 1;
+      return attributes;
+    }
     case Role::kMajor:
-      attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MAJ;
-      break;
-    case Role::kSample:
-      attributes.config = PERF_COUNT_SW_TASK_CLOCK;
+      return software_event(PERF_COUNT_SW_PAGE_FAULTS_MAJ, exclude_kernel_);
+    case Role::kSample: {
+      perf_event_attr attributes = software_event(PERF_COUNT_SW_TASK_CLOCK, true);
       attributes.sample_period = kSampleNs;
-      attributes.exclude_kernel = 1;
-      break;
+      return attributes;
+    }
     case Role::kEnd:
-      attributes.config = PERF_COUNT_SW_PAGE_FAULTS_MIN;
-      attributes.sample_period = kFaultEndEvery;
       break;
   }
+  perf_event_attr attributes = software_event(PERF_COUNT_SW_PAGE_FAULTS_MIN, exclude_kernel_);
+  attributes.sample_period = kFaultEndEvery;
   return attributes;
 }
 
@@ -309,82 +303,51 @@ void PerfEventFaults::open_end_ring() {
   if (ring.map(descriptor, kEndRingPages)) rings_.push_back(std::move(ring));
 }
 
-// The trailing or leading identity of a record, in the order of perf_event_open(2).
-template <class Value>
-Value take_value(const char*& at) {
-  Value value;
-  std::memcpy(&value, at, sizeof value);
-  at += sizeof value;
-  return value;
-}
-
 void PerfEventFaults::take(const perf_event_header& header, const char* payload, std::size_t bytes,
                            std::vector<KernelEvent>& out) {
   KernelEvent event{};
   const auto own = static_cast<std::uint32_t>(config_.pid);
-  const char* at = payload;
   switch (header.type) {
     case PERF_RECORD_SAMPLE: {
-      if (bytes < 40) return;
-      const auto role = roles_.find(take_value<std::uint64_t>(at));
-      event.ip = take_value<std::uint64_t>(at);
-      const auto pid = take_value<std::uint32_t>(at);
-      event.tid = take_value<std::uint32_t>(at);
-      event.key = bridge_.key(take_value<std::uint64_t>(at));
-      event.address = take_value<std::uint64_t>(at);
-      if (pid != own || role == roles_.end()) return;
+      const auto sample = read_as<PerfSample>(payload, bytes);
+      if (!sample || sample->pid != own) return;
+      const auto role = roles_.find(sample->id);
+      if (role == roles_.end()) return;
+      event.key = bridge_.key(sample->time);
+      event.tid = sample->tid;
+      event.ip = sample->ip;
+      event.address = sample->address;
       event.in_kernel = (header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-      switch (role->second) {
-        case Role::kFault:
-          event.kind = KernelEventKind::kFault;
-          ++counts_.faults;
-          break;
-        case Role::kMajor:
-          event.kind = KernelEventKind::kMajor;
-          break;
-        case Role::kSample:
-          event.kind = KernelEventKind::kSample;
-          break;
-        case Role::kEnd:
-          event.kind = KernelEventKind::kFaultEnd;
-          break;
-      }
+      event.kind = kind_of(role->second);
+      if (event.kind == KernelEventKind::kFault) ++counts_.faults;
       break;
     }
     case PERF_RECORD_SWITCH: {
-      if (bytes < 24) return;
-      const auto pid = take_value<std::uint32_t>(at);
-      event.tid = take_value<std::uint32_t>(at);
-      event.key = bridge_.key(take_value<std::uint64_t>(at));
-      if (pid != own) return;
-      const bool out_of = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0;
-      event.kind = out_of ? KernelEventKind::kSwitchOut : KernelEventKind::kSwitchIn;
+      const auto change = read_as<PerfSwitch>(payload, bytes);
+      if (!change || change->pid != own) return;
+      event.key = bridge_.key(change->time);
+      event.tid = change->tid;
+      event.kind = (header.misc & PERF_RECORD_MISC_SWITCH_OUT) != 0 ? KernelEventKind::kSwitchOut
+                                                                    : KernelEventKind::kSwitchIn;
       event.preempted = (header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT) != 0;
       break;
     }
     case PERF_RECORD_EXIT:
     case PERF_RECORD_FORK: {
-      if (bytes < 24) return;
-      const auto pid = take_value<std::uint32_t>(at);
-      const auto parent = take_value<std::uint32_t>(at);
-      event.tid = take_value<std::uint32_t>(at);
-      take_value<std::uint32_t>(at);
-      event.key = bridge_.key(take_value<std::uint64_t>(at));
-      if (header.type == PERF_RECORD_EXIT) {
-        if (pid != own) return;
-        event.kind = KernelEventKind::kThreadEnd;
-      } else {
-        if (parent != own || pid == own) return;
-        event.kind = KernelEventKind::kFork;
-      }
+      const auto task = read_as<PerfTask>(payload, bytes);
+      if (!task) return;
+      const bool ended = header.type == PERF_RECORD_EXIT && task->pid == own;
+      const bool forked =
+          header.type == PERF_RECORD_FORK && task->parent_pid == own && task->pid != own;
+      if (!ended && !forked) return;
+      event.key = bridge_.key(task->time);
+      event.tid = task->tid;
+      event.kind = ended ? KernelEventKind::kThreadEnd : KernelEventKind::kFork;
       break;
     }
-    case PERF_RECORD_LOST: {
-      if (bytes < 16) return;
-      take_value<std::uint64_t>(at);
-      counts_.lost += take_value<std::uint64_t>(at);
+    case PERF_RECORD_LOST:
+      if (const auto lost = read_as<PerfLost>(payload, bytes)) counts_.lost += lost->lost;
       return;
-    }
     default:
       return;
   }

@@ -207,7 +207,6 @@ KernelLog::CallFacts KernelLog::facts_of(const ThreadKernel& thread, std::uint64
 void KernelLog::look_at_pages(std::uint64_t now_ms) {
   faults::Pagemap* pagemap = source_->pagemap();
   if (pagemap == nullptr) return;
-  constexpr std::uint64_t kChunkHead = 16;
   constexpr std::size_t kMostLooks = 256;  // a few hundred microseconds
   std::size_t looks = 0;
   parts_.blocks.for_each_large(kLargeBytes, [&](const resolve::Holder& holder) {
@@ -220,10 +219,9 @@ void KernelLog::look_at_pages(std::uint64_t now_ms) {
     ++looks;
     const auto resident = pagemap->resident_pages(holder.start, holder.start + holder.block.size);
     if (!resident) return;
-    const bool own_mapping = (holder.start & (kPageBytes - 1)) == kChunkHead;
-    const std::uint64_t before = watched.seen  ? watched.resident
-                                 : own_mapping ? std::uint64_t{0}
-                                               : *resident;
+    const std::uint64_t before = watched.seen                    ? watched.resident
+                                 : has_own_mapping(holder.start) ? std::uint64_t{0}
+                                                                 : *resident;
     watched.seen = true;
     watched.looked_ms = now_ms;
     watched.resident = *resident;

@@ -243,14 +243,11 @@ void KernelLog::large_allocated(std::uint64_t address, std::uint32_t site, std::
 
 void KernelLog::large_freed(ThreadKernel& thread, std::uint64_t key, std::uint64_t address,
                             const resolve::LiveBlock& block, std::uint64_t frame) {
-  // glibc gives large blocks a mapping of their own: two words, then the block.
-  constexpr std::uint64_t kPageMask = 4095;
-  constexpr std::uint64_t kChunkHead = 16;
   if (thread.dirty) settle_until(thread, key);
   Churn& churn = churn_[block.site];
   ++churn.frees;
   const auto faults = large_faults_.find(address);
-  if ((address & kPageMask) == kChunkHead) {
+  if (has_own_mapping(address)) {
     ++churn.open;
     if (faults != large_faults_.end()) churn.open_faults += faults->second;
   }

@@ -158,6 +158,9 @@ class KernelLog {
     bool seen;
   };
 
+  // glibc gives large blocks a mapping of their own: two words, then the block.
+  static bool has_own_mapping(std::uint64_t block) { return (block & 4095) == 16; }
+
   ThreadKernel* thread_of(std::uint32_t tid, std::uint64_t key);
   void take(const faults::KernelEvent& event);
   void close(ThreadKernel& thread);

@@ -1,10 +1,12 @@
 // Which pages have faulted before, and when: what tells a first touch from memory the kernel had
-// back in between. Open addressing, 16 bytes an entry, no deletion; pages beyond kMost are not
-// remembered and count as touched for the first time.
+// back in between. Pages beyond kMost are not remembered and count as touched for the first time.
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
+
+#include "recorder/resolve/flat_index.h"
 
 namespace hitch::resolve {
 
@@ -16,21 +18,23 @@ class PageHistory {
   };
 
   // The page's last touch before this one, and notes this one.
-  std::optional<Touch> touch(std::uint64_t address, std::uint64_t key, std::uint32_t forks);
+  std::optional<Touch> touch(std::uint64_t address, std::uint64_t key, std::uint32_t forks) {
+    const std::uint64_t page = address >> kPageShift;
+    if (page == 0) return std::nullopt;  // nothing lives there
+    const auto fresh = static_cast<std::uint32_t>(touches_.size());
+    const std::uint32_t place = fresh < kMost ? index_.find_or_add(page, fresh) : index_.find(page);
+    if (place == FlatIndex::kNone) return std::nullopt;
+    if (place < fresh) return std::exchange(touches_[place], Touch{key, forks});
+    touches_.push_back({key, forks});
+    return std::nullopt;
+  }
 
  private:
-  static constexpr std::uint64_t kPageShift = 12;
-  static constexpr std::size_t kMost = std::size_t{1} << 21;
-  struct Entry {
-    std::uint64_t page_forks = 0;  // page (36) | forks (28); 0: free
-    std::uint64_t key = 0;
-  };
-  std::size_t place(std::uint64_t page) const;
-  void grow();
+  static constexpr unsigned kPageShift = 12;
+  static constexpr std::uint32_t kMost = 1u << 21;
 
-  std::vector<Entry> entries_ = std::vector<Entry>(std::size_t{1} << 12);
-  unsigned shift_ = 64 - 12;
-  std::size_t count_ = 0;
+  FlatIndex index_;
+  std::vector<Touch> touches_;
 };
 
 }  // namespace hitch::resolve

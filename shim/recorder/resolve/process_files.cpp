@@ -48,86 +48,83 @@ std::string read_small_file(const std::string& path) {
   return content;
 }
 
-std::vector<MappedFile> ProcessFiles::maps() const {
-  const std::string text = read_small_file(base_ + "/maps");
-  std::vector<MappedFile> files;
+namespace {
+
+// One line of /proc/<pid>/maps.
+struct MapsLine {
+  std::uint64_t start = 0;
+  std::uint64_t end = 0;
+  char rights[8] = "";  // "rw-p"
+  std::uint64_t offset = 0;
+  unsigned long inode = 0;
+  std::string path;  // or a label in brackets, or empty
+
+  bool is_private() const { return rights[3] == 'p'; }
+};
+
+// f(MapsLine&) for each, in address order.
+template <class F>
+void for_each_line_of_maps(const std::string& text, F&& f) {
   for (std::size_t at = 0; at < text.size();) {
-    std::size_t line_end = text.find('\n', at);
-    if (line_end == std::string::npos) line_end = text.size();
+    const std::size_t line_end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, line_end - at);
     at = line_end + 1;
-    MappedFile file{};
+    MapsLine mapped;
     int path_at = 0;
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &file.start,
-                    &file.end, &file.offset, &path_at) != 3) {
+    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %lu %n",
+                    &mapped.start, &mapped.end, mapped.rights, &mapped.offset, &mapped.inode,
+                    &path_at) != 5 ||
+        mapped.end <= mapped.start) {
       continue;
     }
-    if (path_at <= 0 || static_cast<std::size_t>(path_at) >= line.size()) continue;
-    file.path = line.substr(static_cast<std::size_t>(path_at));
-    if (file.path[0] == '/' && file.end > file.start) files.push_back(std::move(file));
+    if (path_at > 0 && static_cast<std::size_t>(path_at) < line.size())
+      mapped.path = line.substr(static_cast<std::size_t>(path_at));
+    f(mapped);
   }
+}
+
+}  // namespace
+
+std::vector<MappedFile> ProcessFiles::maps() const {
+  std::vector<MappedFile> files;
+  for_each_line_of_maps(read_small_file(base_ + "/maps"), [&](MapsLine& mapped) {
+    if (mapped.path[0] == '/')
+      files.push_back({mapped.start, mapped.end, mapped.offset, std::move(mapped.path)});
+  });
   return files;
 }
 
 std::vector<PrivateMapping> ProcessFiles::private_mappings() const {
-  const std::string text = read_small_file(base_ + "/maps");
   std::vector<PrivateMapping> mappings;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t line_end = text.find('\n', at);
-    if (line_end == std::string::npos) line_end = text.size();
-    const std::string line = text.substr(at, line_end - at);
-    at = line_end + 1;
-    PrivateMapping mapping{};
-    char rights[8] = "";
-    unsigned long inode = 0;
-    int read = 0;
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %lu%n", &mapping.start,
-                    &mapping.end, rights, &inode, &read) != 4 ||
-        inode != 0 || rights[1] != 'w' || rights[3] != 'p' || mapping.end <= mapping.start) {
-      continue;
-    }
-    if (!mappings.empty() && mappings.back().end == mapping.start) {
-      mappings.back().end = mapping.end;
+  for_each_line_of_maps(read_small_file(base_ + "/maps"), [&](const MapsLine& mapped) {
+    if (mapped.inode != 0 || mapped.rights[1] != 'w' || !mapped.is_private()) return;
+    if (!mappings.empty() && mappings.back().end == mapped.start) {
+      mappings.back().end = mapped.end;
     } else {
-      mappings.push_back(mapping);
+      mappings.push_back({mapped.start, mapped.end});
     }
-  }
+  });
   return mappings;
 }
 
 std::vector<Mapping> ProcessFiles::mappings() const {
-  const std::string text = read_small_file(base_ + "/maps");
   std::vector<Mapping> mappings;
   std::uint64_t guard_end = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t line_end = text.find('\n', at);
-    if (line_end == std::string::npos) line_end = text.size();
-    const std::string line = text.substr(at, line_end - at);
-    at = line_end + 1;
-    Mapping mapping{};
-    char rights[8] = "";
-    int path_at = 0;
-    if (std::sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &mapping.start,
-                    &mapping.end, rights, &path_at) != 3) {
-      continue;
+  for_each_line_of_maps(read_small_file(base_ + "/maps"), [&](MapsLine& mapped) {
+    const bool accessible = mapped.rights[0] == 'r' || mapped.rights[1] == 'w';
+    const bool guarded = guard_end == mapped.start && accessible;
+    guard_end = accessible ? 0 : mapped.end;
+    MappingKind kind = MappingKind::kAnonymous;
+    if (mapped.path == "[stack]" || (guarded && mapped.path.empty() && mapped.is_private())) {
+      kind = MappingKind::kStack;
+    } else if (!mapped.is_private() &&
+               (mapped.path.starts_with("/memfd:") || mapped.path.starts_with("/SYSV"))) {
+      kind = MappingKind::kShared;
+    } else if (mapped.path[0] == '/') {
+      kind = MappingKind::kFile;
     }
-    if (path_at > 0 && static_cast<std::size_t>(path_at) < line.size())
-      mapping.path = line.substr(static_cast<std::size_t>(path_at));
-    const bool accessible = rights[0] == 'r' || rights[1] == 'w';
-    const bool guarded = !mappings.empty() && guard_end == mapping.start && accessible;
-    guard_end = accessible ? 0 : mapping.end;
-    if (mapping.path == "[stack]" || (guarded && mapping.path.empty() && rights[3] == 'p')) {
-      mapping.kind = MappingKind::kStack;
-    } else if (mapping.path[0] == '/' && rights[3] == 's' &&
-               (mapping.path.starts_with("/memfd:") || mapping.path.starts_with("/SYSV"))) {
-      mapping.kind = MappingKind::kShared;
-    } else if (mapping.path[0] == '/') {
-      mapping.kind = MappingKind::kFile;
-    } else {
-      mapping.kind = MappingKind::kAnonymous;
-    }
-    mappings.push_back(std::move(mapping));
-  }
+    mappings.push_back({mapped.start, mapped.end, kind, std::move(mapped.path)});
+  });
   return mappings;
 }
 

@@ -20,10 +20,10 @@ void Threads::write(std::uint32_t id) {
 }
 
 void Threads::started(std::uint32_t id, std::uint32_t tid, std::uint64_t key) {
-  Thread thread{tid, outside_id(tid), key, {}, true};
-  thread.name = clean_utf8(process_.thread_name(thread.outside));
   threads_.resize(std::max<std::size_t>(threads_.size(), id + std::size_t{1}));
   if (threads_[id].living) return;  // known before it allocated
+  Thread thread{tid, outside_id(tid), key, {}, true};
+  thread.name = clean_utf8(process_.thread_name(thread.outside));
   threads_[id] = std::move(thread);
   living_.push_back(id);
   write(id);

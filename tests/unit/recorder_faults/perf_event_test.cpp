@@ -103,7 +103,7 @@ TEST_F(PerfEvent, SeesEveryFaultOfEveryThread) {
     const bool worker = event.tid == ground_->worker;
     if (event.kind == KernelEventKind::kFault) {
       if (event.address - ground_->main_memory < kPages * kPage) {
-        EXPECT_EQ(event.tid, static_cast<std::uint32_t>(child_ == -1 ? config.pid : child_));
+        EXPECT_EQ(event.tid, static_cast<std::uint32_t>(config.pid));
         ++main_faults;
       }
       if (event.address - ground_->worker_memory < kPages * kPage) {

@@ -16,18 +16,6 @@ using support::TraceBuilder;
 
 constexpr std::uint64_t kHitch = 150;
 
-trace::FrameFault fault_row(std::uint64_t thread, FaultOwner owner, std::uint64_t id,
-                            std::uint64_t faults, FaultKind kind = FaultKind::kFirstTouch) {
-  trace::FrameFault row;
-  row.frame = kHitch;
-  row.thread = thread;
-  row.owner = static_cast<std::uint64_t>(owner);
-  row.id = id;
-  row.kind = static_cast<std::uint64_t>(kind);
-  row.faults = faults;
-  return row;
-}
-
 // 300 frames of 10 ms; frame 150 is `spec`, with further rows.
 template <class... Records>
 Report with(const FrameSpec& spec, const Records&... records) {
@@ -55,9 +43,9 @@ TEST(Faults, TheOwnerOfAHitchsFaultsIsKnown) {
   trace::FrameThread row;
   row.frame = kHitch;
   row.faults = 5000;
-  const Report report =
-      with(spec, row, fault_row(0, FaultOwner::kBlock, 1, 4900),
-           fault_row(0, FaultOwner::kStack, 0, 100), fault_row(2, FaultOwner::kBlock, 0, 70));
+  const Report report = with(spec, row, support::fault_row(kHitch, 0, FaultOwner::kBlock, 1, 4900),
+                             support::fault_row(kHitch, 0, FaultOwner::kStack, 0, 100),
+                             support::fault_row(kHitch, 2, FaultOwner::kBlock, 0, 70));
   const Hitch& hitch = only(report);
   EXPECT_EQ(hitch.verdict, Verdict::kFaults);
   ASSERT_EQ(hitch.faults.own.size(), 2u);
@@ -76,7 +64,7 @@ TEST(Faults, ThoseInSystemCallsAreOnlyCounted) {
   trace::FrameThread row;
   row.frame = kHitch;
   row.faults = 1000;
-  const Report report = with(spec, row, fault_row(0, FaultOwner::kBlock, 1, 1000));
+  const Report report = with(spec, row, support::fault_row(kHitch, 0, FaultOwner::kBlock, 1, 1000));
   EXPECT_EQ(only(report).faults.unseen, 4000u);
   EXPECT_EQ(report.fault_totals.counted - report.fault_totals.seen_in_those,
             4000u + 299u * FrameSpec{}.minor_faults);
@@ -228,10 +216,12 @@ TEST(Faults, RowsOfThingsThatAreNotThereDoNoHarm) {
   trace::CodeSample sample;
   sample.frame = kHitch;
   sample.place = 77;
-  const Report report = with(
-      longer(5), fault_row(9, FaultOwner::kBlock, 99'999, 10),
-      fault_row(0, FaultOwner::kModule, 12, 10), fault_row(0, FaultOwner::kMapping, 500, 10),
-      fault_row(0, FaultOwner::kFile, 500, 10), sample, trace::SiteChurn{4711, 9, 9, 9, 9, 999, 9});
+  const Report report =
+      with(longer(5), support::fault_row(kHitch, 9, FaultOwner::kBlock, 99'999, 10),
+           support::fault_row(kHitch, 0, FaultOwner::kModule, 12, 10),
+           support::fault_row(kHitch, 0, FaultOwner::kMapping, 500, 10),
+           support::fault_row(kHitch, 0, FaultOwner::kFile, 500, 10), sample,
+           trace::SiteChurn{4711, 9, 9, 9, 9, 999, 9});
   EXPECT_EQ(report.hitches.play.size(), 1u);
   EXPECT_TRUE(report.churn.empty());
   EXPECT_TRUE(report.trace.code_samples.empty());

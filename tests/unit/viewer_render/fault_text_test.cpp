@@ -22,16 +22,11 @@ using ::testing::Not;
 
 constexpr std::uint64_t kHitch = 150;
 
+// From the one place these traces know.
 trace::FrameFault fault_row(std::uint64_t thread, FaultOwner owner, std::uint64_t id,
                             std::uint64_t faults, FaultKind kind = FaultKind::kFirstTouch) {
-  trace::FrameFault row;
-  row.frame = kHitch;
-  row.thread = thread;
-  row.owner = static_cast<std::uint64_t>(owner);
-  row.id = id;
+  trace::FrameFault row = support::fault_row(kHitch, thread, owner, id, faults, kind);
   row.place = 1;
-  row.kind = static_cast<std::uint64_t>(kind);
-  row.faults = faults;
   return row;
 }
 
